@@ -1,1 +1,322 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "gyro/side_sums.hpp"
+
+#include <algorithm>
+
+#include "base/checked_cast.hpp"
+#include "gyro/host/line_taps.hpp"
+
+namespace ringweave::detail::inline gyro {
+namespace {
+
+/// Threads share lines in pieces of so many values, which stay in the first cache.
+constexpr std::int64_t piece_size = 1024;
+static_assert(piece_size % line_block == 0);
+
+constexpr std::int64_t round_up(std::int64_t n, std::int64_t block) {
+  return (n + block - 1) / block * block;
+}
+
+SideLines side_lines(std::int64_t n, std::int64_t margin, std::int64_t targets, std::int64_t length,
+                     std::int64_t reach, std::int64_t first) {
+  SideLines lines{true, n, margin, targets, std::min(n, 2 * targets), length, reach};
+  const std::int64_t pad = round_up(reach, 8);
+  lines.stride = 2 * pad + round_up(length, line_block);
+  // A power of two would put the same position of all lines in the same places of a cache.
+  if (lines.stride % 64 == 0) lines.stride += 8;
+  lines.first = first + pad;
+  return lines;
+}
+
+/// Fills the continuation of a line, whose positions 0 .. n - 1 are there.
+void continue_line(PlaneBoundary boundary, std::int64_t n, std::int64_t reach, double* line) {
+  if (boundary == PlaneBoundary::zero) {
+    std::fill(line - reach, line, 0.0);
+    std::fill(line + n, line + n + reach, 0.0);
+    return;
+  }
+  const bool is_periodic = boundary == PlaneBoundary::periodic;
+  // From the ends outwards, so that a continuation longer than the line continues itself.
+  for (std::int64_t i = 1; i <= reach; ++i) {
+    line[-i] = is_periodic ? line[n - i] : line[i];
+    line[n - 1 + i] = is_periodic ? line[i - 1] : line[n - 1 - i];
+  }
+}
+
+bool is_zero(const double* values, std::int64_t n) {
+  return std::all_of(values, values + n, [](double value) { return value == 0; });
+}
+
+/// Adds the taps of source p of a side and target a, along a piece of lines, [begin, end).
+void add_taps(const SideTable& table, std::int64_t p, std::int64_t a, std::int64_t reach,
+              double factor, const double* from, double* to, std::int64_t n) {
+  const std::int64_t row = p * table.n_targets + a;
+  for (std::int64_t r = table.run_begin[to_size(row)]; r < table.run_begin[to_size(row + 1)]; ++r) {
+    const SideTable::Run& run = table.runs[to_size(r)];
+    const std::int64_t count = std::min(run.count, reach + 1 - run.first);
+    if (count > 0)
+      add_line_taps({table.weights.data() + run.begin, run.first, count}, factor, from, to, n);
+  }
+}
+
+/// A piece of lines.
+struct Piece {
+  std::int64_t begin = 0;
+  std::int64_t size = 0;
+};
+
+/// Adds to a line of targets what sources give, along a piece.
+void scatter(const SideLines& lines, const SideTable& table, double weight, std::int64_t line,
+             Piece piece, const double* is_nonzero, double* work) {
+  double* const to = work + lines.target_line(line) + piece.begin;
+  for (std::int64_t end = 0; end < 2; ++end) {
+    const std::int64_t a = end == 0 ? line : lines.n_targets - 1 - line;
+    if (a >= table.n_targets) continue;
+    for (std::int64_t p = 0; p < lines.margin; ++p) {
+      if (is_nonzero[end * lines.margin + p] == 0) continue;
+      add_taps(table, p, a, lines.reach, weight, work + lines.source(end, p) + piece.begin, to,
+               piece.size);
+    }
+  }
+}
+
+/// Adds to a line of sources what it gets from targets, along a piece.
+void gather(const SideLines& lines, const SideTable& table, double weight, std::int64_t end,
+            std::int64_t p, Piece piece, double* work) {
+  double* const to = work + lines.source(end, p) + piece.begin;
+  for (std::int64_t a = 0; a < table.n_targets; ++a) {
+    add_taps(table, p, a, lines.reach, weight, work + lines.target(end, a) + piece.begin, to,
+             piece.size);
+  }
+}
+
+std::int64_t n_pieces(const SideLines& lines) {
+  return lines.is_used ? (lines.length + piece_size - 1) / piece_size : 0;
+}
+Piece piece_of(const SideLines& lines, std::int64_t number) {
+  const std::int64_t begin = number * piece_size;
+  return {begin, std::min(round_up(lines.length, line_block) - begin, piece_size)};
+}
+
+}  // namespace
+
+SideSums::SideSums(const SideGeometry& geometry) : geometry_(geometry) {
+  const RowRange own = geometry.rows.own;
+  if (own.size() > 0 && geometry.x_ends()) {
+    x_ = side_lines(geometry.n_x, geometry.margin, geometry.targets_x, own.size(), geometry.reach_y,
+                    0);
+  }
+  if (has_end_y(0) || has_end_y(1)) {
+    y_ = side_lines(geometry.rows.n, geometry.margin, geometry.targets_y, geometry.n_x,
+                    geometry.reach_x, x_.size());
+  }
+  corners_ = x_.size() + y_.size();
+  is_nonzero_ = corners_ + 4 * geometry.margin * geometry.margin;
+  work_size_ = round_up(is_nonzero_ + 4 * geometry.margin, 8);
+}
+
+bool SideSums::has_end_y(std::int64_t end) const {
+  const HeldRows& rows = geometry_.rows;
+  if (!geometry_.y_ends() || rows.own.size() == 0) return false;
+  return end == 0 ? rows.own.begin < geometry_.targets_y
+                  : rows.own.end > rows.n - geometry_.targets_y;
+}
+
+void SideSums::clear(Direction direction, double* work) const {
+  const bool is_average = direction == Direction::average;
+  for (const SideLines* lines : {&x_, &y_}) {
+    if (!lines->is_used) continue;
+    const std::int64_t n_sources = 2 * lines->margin;
+    double* const begin = work + lines->first - round_up(lines->reach, 8);
+    std::fill_n(begin + (is_average ? n_sources * lines->stride : 0),
+                (is_average ? lines->n_targets : n_sources) * lines->stride, 0.0);
+  }
+  if (!is_average) std::fill(work + corners_, work + is_nonzero_, 0.0);
+}
+
+void SideSums::load(Direction direction, const double* held, double* work, int n_threads) const {
+  if (direction == Direction::average) {
+    load_sources(held, work);
+  } else {
+    load_targets(held, work, n_threads);
+  }
+}
+
+void SideSums::load_sources(const double* held, double* work) const {
+  const HeldRows& rows = geometry_.rows;
+  const std::int64_t m = geometry_.margin;
+  const auto is_outermost = [m](std::int64_t i, std::int64_t n) { return i < m || i >= n - m; };
+  for (std::int64_t k = -x_.reach; x_.is_used && k < x_.length + x_.reach; ++k) {
+    std::int64_t row = rows.held_at(rows.own.begin + k);
+    // Corners are summed apart.
+    if (row >= 0 && geometry_.y_ends() && is_outermost(rows.row(row), rows.n)) row = -1;
+    for (std::int64_t end = 0; end < 2; ++end) {
+      for (std::int64_t p = 0; p < m; ++p) {
+        work[x_.source(end, p) + k] =
+            row < 0 ? 0.0 : held[row * geometry_.n_x + x_.from_end(end, p)];
+      }
+    }
+  }
+  note_zero_lines(x_, 0, work);
+  for (std::int64_t i = 0; y_.is_used && i < 2 * m; ++i) {
+    double* const line = work + y_.source(i / m, i % m);
+    if (!has_end_y(i / m)) {
+      std::fill(line - y_.reach, line + y_.length + y_.reach, 0.0);
+      continue;
+    }
+    const std::int64_t row = rows.held_at(y_.from_end(i / m, i % m));
+    const double* const from = held + row * geometry_.n_x;
+    std::copy_n(from, geometry_.n_x, line);
+    for (std::int64_t p = 0; has_corners() && p < m; ++p) {
+      for (std::int64_t end = 0; end < 2; ++end) {
+        const std::int64_t column = x_.from_end(end, p);
+        work[corner(end, i / m) + i % m * m + p] = from[column];
+        line[column] = 0;
+      }
+    }
+    continue_line(geometry_.x_boundary, geometry_.n_x, y_.reach, line);
+  }
+  for (std::int64_t end = 0; has_corners() && end < 2; ++end) {
+    if (!has_end_y(end)) std::fill_n(work + corner(0, end), 2 * m * m, 0.0);
+  }
+  note_zero_lines(y_, 2 * m, work);
+}
+
+void SideSums::note_zero_lines(const SideLines& lines, std::int64_t first, double* work) const {
+  if (!lines.is_used) return;
+  for (std::int64_t i = 0; i < 2 * lines.margin; ++i) {
+    const double* const line = work + lines.source(i / lines.margin, i % lines.margin);
+    const bool is_empty = is_zero(line - lines.reach, lines.length + 2 * lines.reach);
+    work[is_nonzero_ + first + i] = is_empty ? 0.0 : 1.0;
+  }
+}
+
+void SideSums::load_targets(const double* held, double* work, int n_threads) const {
+  const HeldRows& rows = geometry_.rows;
+  const std::int64_t n_x_lines = x_.is_used ? x_.n_targets : 0;
+  const std::int64_t n_y_lines = y_.is_used ? y_.n_targets : 0;
+#pragma omp parallel num_threads(n_threads)
+  {
+#pragma omp for nowait
+    for (std::int64_t k = -x_.reach; k < x_.length + x_.reach; ++k) {
+      const std::int64_t row = rows.held_at(rows.own.begin + k);
+      for (std::int64_t line = 0; line < n_x_lines; ++line) {
+        work[x_.target_line(line) + k] =
+            row < 0 ? 0.0 : held[row * geometry_.n_x + x_.of_target_line(line)];
+      }
+    }
+#pragma omp for
+    for (std::int64_t line = 0; line < n_y_lines; ++line) {
+      const std::int64_t row = y_.of_target_line(line);
+      // Others belong to an end that this rank has no sources of.
+      if (row < rows.positions.begin || row >= rows.positions.end) continue;
+      double* const to = work + y_.target_line(line);
+      std::copy_n(held + rows.held_at(row) * geometry_.n_x, geometry_.n_x, to);
+      continue_line(geometry_.x_boundary, geometry_.n_x, y_.reach, to);
+    }
+  }
+}
+
+void SideSums::add(Direction direction, const StencilTables& tables, double weight, double* work,
+                   int n_threads) const {
+  const bool is_average = direction == Direction::average;
+  const auto n_lines = [&](const SideLines& lines) {
+    return is_average ? lines.n_targets : 2 * lines.margin;
+  };
+  const std::int64_t x_tasks = n_pieces(x_) * n_lines(x_);
+  const std::int64_t y_tasks = n_pieces(y_) * n_lines(y_);
+#pragma omp parallel for num_threads(n_threads) schedule(dynamic)
+  for (std::int64_t task = 0; task < x_tasks + y_tasks; ++task) {
+    const bool is_x = task < x_tasks;
+    const SideLines& lines = is_x ? x_ : y_;
+    const SideTable& table = is_x ? tables.x_side : tables.y_side;
+    const std::int64_t i = is_x ? task : task - x_tasks;
+    const std::int64_t line = i / n_pieces(lines);
+    const Piece piece = piece_of(lines, i % n_pieces(lines));
+    const std::int64_t end = line / lines.margin;
+    const std::int64_t p = line % lines.margin;
+    if (is_average && (is_x || is_own(lines.of_target_line(line)))) {
+      scatter(lines, table, weight, line, piece,
+              work + is_nonzero_ + (is_x ? 0 : 2 * geometry_.margin), work);
+    } else if (!is_average && (is_x || is_own(lines.from_end(end, p)))) {
+      gather(lines, table, weight, end, p, piece, work);
+    }
+  }
+  if (!has_corners()) return;
+  if (is_average) {
+    add_corners(tables.corner, weight, work);
+  } else {
+    gather_corners(tables.corner, weight, work);
+  }
+}
+
+void SideSums::add_corners(const CornerTable& table, double weight, double* work) const {
+  const HeldRows& rows = geometry_.rows;
+  for (std::int64_t source = 0; source < table.margin * table.margin; ++source) {
+    for (std::int64_t end_y = 0; end_y < 2; ++end_y) {
+      const double left = weight * work[corner(0, end_y) + source];
+      const double right = weight * work[corner(1, end_y) + source];
+      if (left == 0 && right == 0) continue;
+      for (std::int64_t i = table.tap_begin[to_size(source)];
+           i < table.tap_begin[to_size(source + 1)]; ++i) {
+        const CornerTable::Tap& tap = table.taps[to_size(i)];
+        const std::int64_t row = y_.from_end(end_y, tap.b);
+        if (!is_own(row)) continue;
+        const std::int64_t position = row - rows.own.begin;
+        work[x_.target(0, tap.a) + position] += left * tap.weight;
+        work[x_.target(1, tap.a) + position] += right * tap.weight;
+      }
+    }
+  }
+}
+
+void SideSums::gather_corners(const CornerTable& table, double weight, double* work) const {
+  const HeldRows& rows = geometry_.rows;
+  for (std::int64_t source = 0; source < table.margin * table.margin; ++source) {
+    for (std::int64_t end_y = 0; end_y < 2; ++end_y) {
+      if (!is_own(y_.from_end(end_y, source / table.margin))) continue;
+      double left = 0;
+      double right = 0;
+      for (std::int64_t i = table.tap_begin[to_size(source)];
+           i < table.tap_begin[to_size(source + 1)]; ++i) {
+        const CornerTable::Tap& tap = table.taps[to_size(i)];
+        const std::int64_t position = y_.from_end(end_y, tap.b) - rows.own.begin;
+        left += tap.weight * work[x_.target(0, tap.a) + position];
+        right += tap.weight * work[x_.target(1, tap.a) + position];
+      }
+      work[corner(0, end_y) + source] += weight * left;
+      work[corner(1, end_y) + source] += weight * right;
+    }
+  }
+}
+
+void SideSums::store(Direction direction, const double* work, double* plane,
+                     std::int64_t row_stride, int n_threads) const {
+  const std::int64_t m = geometry_.margin;
+  const RowRange own = geometry_.rows.own;
+#pragma omp parallel for num_threads(n_threads)
+  for (std::int64_t row = own.begin; row < own.end; ++row) {
+    const std::int64_t i = row - own.begin;
+    double* const to = plane + i * row_stride;
+    if (direction == Direction::average) {
+      for (std::int64_t line = 0; x_.is_used && line < x_.n_targets; ++line)
+        to[x_.of_target_line(line)] += work[x_.target_line(line) + i];
+      const std::int64_t line = y_.is_used ? y_.target_line_of(row) : -1;
+      if (line < 0) continue;
+      const double* const sums = work + y_.target_line(line);
+      for (std::int64_t j = 0; j < geometry_.n_x; ++j) to[j] += sums[j];
+      continue;
+    }
+    const std::int64_t end_y = row < m ? 0 : 1;
+    const std::int64_t q = end_y == 0 ? row : geometry_.rows.n - 1 - row;
+    const bool is_y_source = geometry_.y_ends() && q < m;
+    if (is_y_source) std::copy_n(work + y_.source(end_y, q), geometry_.n_x, to);
+    for (std::int64_t k = 0; x_.is_used && k < 2 * m; ++k) {
+      const std::int64_t p = k % m;
+      to[x_.from_end(k / m, p)] =
+          is_y_source ? work[corner(k / m, end_y) + q * m + p] : work[x_.source(k / m, p) + i];
+    }
+  }
+}
+
+}  // namespace ringweave::detail::inline gyro

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+
+#include "gyro/row_bands.hpp"
+#include "gyro/scheme.hpp"
+#include "gyro/stencil_tables.hpp"
+
+namespace ringweave::detail::inline gyro {
+
+/// The plane whose outermost sources are summed, and what is the most for any radius.
+struct SideGeometry {
+  std::int64_t margin = 0;  ///< outermost sources of an end
+  PlaneBoundary x_boundary = PlaneBoundary::zero;
+  std::int64_t n_x = 0;
+  HeldRows rows;               ///< of this rank
+  std::int64_t reach_x = 0;    ///< offsets along the ends of y; those beyond never act
+  std::int64_t reach_y = 0;    ///< along the ends of x; not more than the halo of `rows`, if any
+  std::int64_t targets_x = 0;  ///< next to an end of x that have weights
+  std::int64_t targets_y = 0;
+
+  bool x_ends() const { return x_boundary == PlaneBoundary::zero; }
+  bool y_ends() const { return rows.boundary == PlaneBoundary::zero; }
+};
+
+/// The sources next to both ends of an axis, and the targets that they reach, as lines along the
+/// ends. Lines continue beyond position 0 .. length - 1 by `reach`.
+struct SideLines {
+  bool is_used = false;
+  std::int64_t n = 0;          ///< lines of the plane
+  std::int64_t margin = 0;     ///< lines of sources at an end
+  std::int64_t targets = 0;    ///< lines of targets at an end
+  std::int64_t n_targets = 0;  ///< lines of targets held: those of both ends, each once
+  std::int64_t length = 0;
+  std::int64_t reach = 0;
+  std::int64_t stride = 0;
+  std::int64_t first = 0;  ///< position 0 of the first source in the work of a plane
+
+  std::int64_t size() const { return is_used ? (2 * margin + n_targets) * stride : 0; }
+  /// Where position 0 of a line is in the work of a plane. `end` 0 or 1.
+  std::int64_t source(std::int64_t end, std::int64_t p) const {
+    return first + (end * margin + p) * stride;
+  }
+  std::int64_t target_line(std::int64_t line) const { return first + (2 * margin + line) * stride; }
+  std::int64_t target(std::int64_t end, std::int64_t a) const {
+    return target_line(end == 0 ? a : n_targets - 1 - a);
+  }
+  /// The line of the plane that is line `p` counted from an end.
+  std::int64_t from_end(std::int64_t end, std::int64_t p) const { return end == 0 ? p : n - 1 - p; }
+  /// The line of the plane that a line of targets is, and back; -1: not held.
+  std::int64_t of_target_line(std::int64_t line) const {
+    return line < targets ? line : n - n_targets + line;
+  }
+  std::int64_t target_line_of(std::int64_t line) const {
+    if (line < targets) return line;
+    return line >= n - targets ? line - n + n_targets : -1;
+  }
+};
+
+/// Sums over the outermost sources of a plane, which have weights of their own next to the ends of
+/// axes with boundary zero, and the transpose. Lines of sources and targets are copied with their
+/// continuation; taps are summed along them. Constant after construction; memory is the caller's,
+/// work_size() doubles for each plane, zero at first. The same bits for any number of threads.
+///
+///   average    load: sources;  add: to targets;  store: adds targets to a plane
+///   transpose  load: targets;  add: to sources;  store: overwrites the outermost sources
+class SideSums {
+ public:
+  explicit SideSums(const SideGeometry& geometry);
+
+  std::int64_t work_size() const { return work_size_; }
+
+  void clear(Direction direction, double* work) const;
+  /// held  [row held][x]
+  void load(Direction direction, const double* held, double* work, int n_threads) const;
+  void add(Direction direction, const StencilTables& tables, double weight, double* work,
+           int n_threads) const;
+  /// plane  [own row][x], rows `row_stride` apart
+  void store(Direction direction, const double* work, double* plane, std::int64_t row_stride,
+             int n_threads) const;
+
+ private:
+  void load_sources(const double* held, double* work) const;
+  void load_targets(const double* held, double* work, int n_threads) const;
+  void note_zero_lines(const SideLines& lines, std::int64_t first, double* work) const;
+  void add_corners(const CornerTable& table, double weight, double* work) const;
+  void gather_corners(const CornerTable& table, double weight, double* work) const;
+  /// Where the sources of a corner are in the work: [q][p].
+  std::int64_t corner(std::int64_t end_x, std::int64_t end_y) const {
+    return corners_ + (2 * end_y + end_x) * geometry_.margin * geometry_.margin;
+  }
+  bool has_end_y(std::int64_t end) const;
+  bool has_corners() const { return x_.is_used && y_.is_used; }
+  bool is_own(std::int64_t row) const {
+    return row >= geometry_.rows.own.begin && row < geometry_.rows.own.end;
+  }
+
+  SideGeometry geometry_;
+  SideLines x_;  ///< columns
+  SideLines y_;  ///< rows
+  std::int64_t corners_ = 0;
+  std::int64_t is_nonzero_ = 0;  ///< 1 or 0 for each line of sources, columns first
+  std::int64_t work_size_ = 0;
+};
+
+}  // namespace ringweave::detail::inline gyro

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gyro/stencil_plan.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "base/checked_cast.hpp"
+
+namespace ringweave::detail::inline gyro {
+namespace {
+
+/// Returns the largest offset with a weight, along an axis of which the circle has the semi-axis r.
+std::int64_t reach_of(Interpolation interpolation, double r) {
+  // A radius next to an integer is that integer.
+  constexpr double rounding = 4 * std::numeric_limits<double>::epsilon();
+  const auto whole = static_cast<std::int64_t>(std::floor(r * (1 + rounding)));
+  return whole + (interpolation == Interpolation::bilinear ? 1 : 3);
+}
+
+FilterAxis whole_axis(PlaneBoundary boundary, std::int64_t n, std::int64_t margin,
+                      std::int64_t reach, RowRange out, bool is_even) {
+  FilterAxis axis{.size = n, .first_out = out.begin, .size_out = out.size()};
+  axis.is_mirrored = boundary == PlaneBoundary::mirror;
+  if (axis.is_mirrored) {
+    axis.length = 2 * (n - 1);
+  } else if (boundary == PlaneBoundary::periodic) {
+    axis.length = n;
+  } else {
+    // Whole sources are at most so far from a target.
+    const std::int64_t distance = n - 1 - margin;
+    axis.length = fast_length(std::max(n, distance + std::min(reach, distance) + 1), is_even);
+  }
+  return axis;
+}
+
+/// The axis of some rows, which are held with what is beside them.
+StencilFilter band_filter(const FilterAxis& x, const HeldRows& rows, std::int64_t reach) {
+  RowRange in{rows.own.begin - reach, rows.own.end + reach};
+  in.begin = std::max(in.begin, rows.positions.begin);
+  in.end = std::min(in.end, rows.positions.end);
+  const std::int64_t distance =
+      std::max({std::int64_t{0}, in.end - 1 - rows.own.begin, rows.own.end - 1 - in.begin});
+  FilterAxis y{.size = in.size(), .first_out = rows.own.begin - in.begin};
+  y.size_out = rows.own.size();
+  y.length = fast_length(std::max(in.size(), distance + std::min(reach, distance) + 1));
+  return {x, y, in.begin - rows.positions.begin};
+}
+
+StencilFilter filter_of(const StencilPlan& plan, const StencilPlan::Radius& radius) {
+  const std::int64_t margin = plan.sides.margin;
+  const HeldRows& rows = plan.rows();
+  const FilterAxis x =
+      whole_axis(plan.sides.x_boundary, plan.n_x, margin, radius.reach_x, {0, plan.n_x}, true);
+  if (!rows.is_whole) return band_filter(x, rows, radius.reach_y);
+  return {x, whole_axis(rows.boundary, plan.n_y, margin, radius.reach_y, rows.own, false), 0};
+}
+
+/// Estimates the operations of one transform.
+double cost_of(const StencilFilter& filter) {
+  const auto of_fft = [](std::int64_t length) {
+    const auto n = static_cast<double>(length);
+    return n * (1 + std::log2(n));
+  };
+  return static_cast<double>(filter.y.size_out) * of_fft(filter.x.length) +
+         static_cast<double>(filter.x.length) * of_fft(filter.y.length);
+}
+
+/// Cuts the radii, in ascending order, into groups that share the filter of their last.
+void choose_filters(StencilPlan& plan) {
+  std::vector<std::int64_t> order;
+  for (std::int64_t r = 0; r < ssize64(plan.radii); ++r) {
+    const StencilPlan::Radius& radius = plan.radii[to_size(r)];
+    if (radius.circle.x > 0 && !radius.is_beyond) order.push_back(r);
+  }
+  const auto radius = [&](std::int64_t i) -> StencilPlan::Radius& {
+    return plan.radii[to_size(order[to_size(i)])];
+  };
+  std::sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) {
+    return plan.radii[to_size(a)].circle.x < plan.radii[to_size(b)].circle.x;
+  });
+  // Calls with each field at every radius take 1 + n transforms a group, those with pairs 2 n.
+  std::vector<double> least(order.size() + 1, std::numeric_limits<double>::infinity());
+  std::vector<std::int64_t> begin_of(order.size() + 1, 0);
+  least[0] = 0;
+  for (std::int64_t end = 1; end <= ssize64(order); ++end) {
+    const double cost = cost_of(filter_of(plan, radius(end - 1)));
+    for (std::int64_t begin = 0; begin < end; ++begin) {
+      const double all = least[to_size(begin)] + cost * (1 + 3 * static_cast<double>(end - begin));
+      if (all >= least[to_size(end)]) continue;
+      least[to_size(end)] = all;
+      begin_of[to_size(end)] = begin;
+    }
+  }
+  for (std::int64_t end = ssize64(order); end > 0; end = begin_of[to_size(end)]) {
+    for (std::int64_t i = begin_of[to_size(end)]; i < end; ++i)
+      radius(i).filter = ssize64(plan.filters);
+    plan.filters.push_back(filter_of(plan, radius(end - 1)));
+  }
+}
+
+}  // namespace
+
+FilterWindow StencilPlan::whole_sources(std::int64_t first_row) const {
+  const std::int64_t m = sides.margin;
+  FilterWindow window{0, n_x, 0, rows().size() - first_row};
+  if (sides.x_ends()) {
+    window.x_begin = m;
+    window.x_end = n_x - m;
+  }
+  if (sides.y_ends()) {
+    const std::int64_t first = rows().positions.begin + first_row;
+    window.y_begin = std::max(window.y_begin, m - first);
+    window.y_end = std::min(window.y_end, n_y - m - first);
+  }
+  return window;
+}
+
+StencilPlan plan_stencil(const GyroSpec& spec, RowRange own) {
+  StencilPlan plan;
+  plan.interpolation =
+      spec.method == GyroMethod::bilinear ? Interpolation::bilinear : Interpolation::bicubic;
+  const PlaneGrid& grid = spec.grid;
+  plan.n_x = grid.x.size;
+  plan.n_y = grid.y.size;
+  SideGeometry& sides = plan.sides;
+  sides.margin = margin_of(plan.interpolation);
+  sides.x_boundary = grid.x.boundary;
+  sides.n_x = plan.n_x;
+  const bool y_ends = grid.y.boundary == PlaneBoundary::zero;
+  sides.targets_x = sides.targets_y = sides.margin;
+  for (const double rho : spec.radii) {
+    StencilPlan::Radius radius{{rho / grid.x.spacing(), rho / grid.y.spacing()}};
+    radius.is_beyond = sides.x_ends() && y_ends &&
+                       rho > std::hypot(grid.x.last - grid.x.first, grid.y.last - grid.y.first);
+    plan.radii.push_back(radius);
+    if (radius.is_beyond) continue;
+    radius.reach_x = reach_of(plan.interpolation, radius.circle.x);
+    radius.reach_y = reach_of(plan.interpolation, radius.circle.y);
+    sides.targets_x = std::max(sides.targets_x, sides.margin + radius.reach_x);
+    sides.targets_y = std::max(sides.targets_y, sides.margin + radius.reach_y);
+    // Offsets beyond the grid never act.
+    if (sides.x_ends()) radius.reach_x = std::min(radius.reach_x, plan.n_x - 1);
+    if (y_ends) radius.reach_y = std::min(radius.reach_y, plan.n_y - 1);
+    sides.reach_x = std::max(sides.reach_x, radius.reach_x);
+    sides.reach_y = std::max(sides.reach_y, radius.reach_y);
+    plan.radii.back() = radius;
+  }
+  sides.targets_x = std::min(sides.targets_x, plan.n_x);
+  sides.targets_y = std::min(sides.targets_y, plan.n_y);
+  plan.halo = y_ends ? std::max(sides.reach_y, sides.targets_y - 1) : sides.reach_y;
+  sides.rows = held_rows(grid.y.boundary, plan.n_y, own, plan.halo);
+  // Targets of corners are looked up along the ends of x, too.
+  if (!sides.rows.is_whole) sides.reach_y = plan.halo;
+  choose_filters(plan);
+  return plan;
+}
+
+}  // namespace ringweave::detail::inline gyro
