@@ -104,20 +104,12 @@ void check_padding(const GyroSpec& spec) {
   }
 }
 
-/// Returns a radius in spacings: within 4 eps of an integer it is that integer.
-double in_spacings(const PlaneAxis& axis, double radius) {
-  const double spacings = radius / axis.spacing();
-  const double nearest = std::round(spacings);
-  const double eps = std::numeric_limits<double>::epsilon();
-  return std::abs(spacings - nearest) <= 4 * eps * nearest ? nearest : spacings;
-}
-
 std::int64_t least_padding_of(const GyroSpec& spec, const PlaneAxis& axis) {
   if (axis.boundary != PlaneBoundary::zero) return 0;
   std::int64_t least = 0;
   for (const double radius : spec.radii) {
     if (!is_beyond(spec.grid, radius))
-      least = std::max(least, least_padding(in_spacings(axis, radius)));
+      least = std::max(least, least_padding(radius_in_spacings(axis, radius)));
   }
   return least;
 }
@@ -200,6 +192,13 @@ std::int64_t digest_of(const GyroSpec& spec) {
   digest.add(spec.n_fields);
   digest.add(spec.backend);
   return digest.value();
+}
+
+double radius_in_spacings(const PlaneAxis& axis, double radius) {
+  const double spacings = radius / axis.spacing();
+  const double nearest = std::round(spacings);
+  constexpr double eps = std::numeric_limits<double>::epsilon();
+  return std::abs(spacings - nearest) <= 4 * eps * nearest ? nearest : spacings;
 }
 
 std::int64_t least_padding(double radius) {

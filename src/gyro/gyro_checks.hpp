@@ -17,14 +17,16 @@ void check_gyro_spec(const GyroSpec& spec);
 /// Returns a number that is the same for equal specifications, whatever their most_bytes.
 std::int64_t digest_of(const GyroSpec& spec);
 
+/// Returns a radius in spacings of an axis: within 4 eps of an integer it is that integer.
+double radius_in_spacings(const PlaneAxis& axis, double radius);
 /// Returns the least nodes to add at each end of an axis with boundary zero, so that no circle of
 /// this radius (in spacings) reaches an image of the field: the nearest is 2 P + 1 nodes away.
 std::int64_t least_padding(double radius);
 /// The same for the axes of a specification: of the largest radius that is not beyond the diagonal.
 std::int64_t least_padding_x(const GyroSpec& spec);
 std::int64_t least_padding_y(const GyroSpec& spec);
-/// Tells whether a circle of this radius about a node holds no other node and none of its arcs is
-/// inside: its averages are zero.
+/// Tells whether the circles of this radius about all nodes are outside of the rectangle, so that
+/// averages are zero.
 bool is_beyond(const PlaneGrid& grid, double radius);
 
 /// The rows of planes that a rank holds.

@@ -50,7 +50,7 @@ std::int64_t halo_of_band(const GyroSpec& spec) {
     if (!is_beyond(spec.grid, r)) radius = std::max(radius, r);
   }
   const auto n = static_cast<double>(spec.grid.y.size);
-  const auto rows = static_cast<std::int64_t>(std::min(radius / spec.grid.y.spacing(), n));
+  const auto rows = static_cast<std::int64_t>(std::min(radius_in_spacings(spec.grid.y, radius), n));
   return std::min(rows + (spec.method == GyroMethod::bicubic ? 3 : 1), spec.grid.y.size);
 }
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ringweave/gyroaverage.hpp"
 
+#include <fmt/format.h>
 #include <omp.h>
 
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "base/checked_cast.hpp"
@@ -111,9 +113,10 @@ struct Gyroaverage::Impl {
 
   void require_weights(std::span<const double> weights) const {
     require_planned("gyroaverage, weights", ssize64(weights), ssize64(spec.radii), "weights");
-    for (const double weight : weights) {
-      if (std::isfinite(weight)) continue;
-      throw UsageError("gyroaverage: a weight is not finite; correct it");
+    for (std::int64_t r = 0; r < ssize64(weights); ++r) {
+      if (std::isfinite(weights[to_size(r)])) continue;
+      throw UsageError(fmt::format("{}: weight {} (from 0) is {}; weights are finite; correct it",
+                                   where, r, weights[to_size(r)]));
     }
   }
 

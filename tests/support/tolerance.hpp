@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <utility>
+
 namespace ringweave::tolerance {
 
 // The bounds of all tests, relative to rms unless stated; maximum errors may be ten times larger.
@@ -23,6 +25,13 @@ inline constexpr double deflection_rms = 1e-4;         ///< radians; quadrature 
 inline constexpr double image_area = 1e-11;  ///< |A| integrated over the sphere, less 4 pi
 inline constexpr double delensed = 1e-9;     ///< degrees of the analysis lose nothing; exact grid
 inline constexpr double delensed_by_iteration = 1e-6;  ///< the same on HEALPix, five corrections
+inline constexpr double gyroaverage = 1e-13;  ///< against rows of the operator; over the largest
+/// What the error of a gyroaverage may be where it is known: within 2 %, near rounding at most
+/// twice.
+constexpr std::pair<double, double> known_gyroaverage_error(double known) {
+  if (known < 1e-9) return {0, 2 * known + 4e-15};
+  return {0.98 * known, 1.02 * known};
+}
 // pixell's maps: maximum over the rms of the field.
 inline constexpr double unlensed_by_pixell = 1e-11;
 inline constexpr double lensed_by_pixell = 1e-10;

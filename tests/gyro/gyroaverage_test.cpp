@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ringweave/gyroaverage.hpp"
+
+#include <gtest/gtest.h>
+#include <omp.h>
+
+#include <cmath>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "base/memory_meter.hpp"
+#include "gyro/gyro_problem.hpp"
+#include "support/expect_error.hpp"
+#include "support/rank_groups.hpp"
+#include "support/tolerance.hpp"
+
+namespace ringweave::detail::test {
+namespace {
+
+std::vector<double> several_radii(std::int64_t n) {
+  std::vector<double> radii;
+  for (std::int64_t r = 0; r < n; ++r)
+    radii.push_back(0.9 * static_cast<double>(r) / static_cast<double>(n));
+  return radii;
+}
+
+std::vector<PlaneBoundary> boundaries_of(GyroMethod method) {
+  if (method == GyroMethod::chebyshev) return {PlaneBoundary::zero};
+  return {PlaneBoundary::zero, PlaneBoundary::periodic, PlaneBoundary::mirror};
+}
+
+TEST(Gyroaverage, CallsAreThoseOfTheRowsOfTheOperator) {
+  const Communicator comm = Communicator::world();
+  for (const GyroMethod method : all_gyro_methods) {
+    for (const PlaneBoundary boundary : boundaries_of(method)) {
+      GyroSpec spec = gyro_spec(method, 13, 11, {0, 0.17, 0.4, 1.23, 3.1}, 2);
+      spec.grid.y.boundary = boundary;
+      for (const GyroCall call : all_gyro_calls) {
+        EXPECT_LT(largest_error(run_call(comm, spec, call), expected_call(spec, call)),
+                  tolerance::gyroaverage)
+            << static_cast<int>(method) << " " << static_cast<int>(boundary) << " "
+            << static_cast<int>(call);
+      }
+    }
+  }
+}
+
+TEST(Gyroaverage, OtherTargetsOfMethodChebyshev) {
+  GyroSpec spec = gyro_spec(GyroMethod::chebyshev, 12, 12, {0.3, 0.9}, 3);
+  spec.targets_x = 7;
+  spec.targets_y = 9;
+  for (const GyroCall call : all_gyro_calls) {
+    EXPECT_LT(largest_error(run_call(Communicator::world(), spec, call), expected_call(spec, call)),
+              tolerance::gyroaverage);
+  }
+}
+
+/// Returns |<G f, g> - <f, G^T g>| over ||G f|| ||g|| / sqrt(n).
+double adjoint_gap(const Communicator& comm, Gyroaverage& gyro, GyroCall call, GyroCall adjoint) {
+  const GyroSpec& spec = gyro.spec();
+  const std::vector<double> f = random_values(values_of(spec, input_of(call)), 1);
+  const std::vector<double> g = random_values(values_of(spec, input_of(adjoint)), 2);
+  const std::vector<double> image = run_call<double>(comm, gyro, call, f);
+  const std::vector<double> back = run_call<double>(comm, gyro, adjoint, g);
+  const auto dot = [](const std::vector<double>& a, const std::vector<double>& b) {
+    long double sum = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) sum += static_cast<long double>(a[i]) * b[i];
+    return static_cast<double>(sum);
+  };
+  const double norms = std::sqrt(dot(image, image) * dot(g, g));
+  return std::abs(dot(image, g) - dot(f, back)) /
+         (norms / std::sqrt(static_cast<double>(g.size())));
+}
+
+TEST(Gyroaverage, AdjointsAreTheTransposes) {
+  const Communicator comm = Communicator::world();
+  for (const GyroMethod method : all_gyro_methods) {
+    for (const PlaneBoundary boundary : boundaries_of(method)) {
+      GyroSpec spec = gyro_spec(method, 33, 30, several_radii(5), 2);
+      spec.grid.x.boundary = boundary;
+      Gyroaverage gyro(comm, spec);
+      EXPECT_LT(adjoint_gap(comm, gyro, GyroCall::each, GyroCall::each_adjoint),
+                tolerance::adjoint);
+      EXPECT_LT(adjoint_gap(comm, gyro, GyroCall::pairs, GyroCall::pairs_adjoint),
+                tolerance::adjoint);
+      EXPECT_LT(adjoint_gap(comm, gyro, GyroCall::sum, GyroCall::sum_adjoint), tolerance::adjoint);
+    }
+  }
+}
+
+TEST(Gyroaverage, RanksThatShareRadiiAndFieldsGetTheSameBits) {
+  for (const GyroMethod method : all_gyro_methods) {
+    for (const std::int64_t n_fields : {1, 3}) {
+      const GyroSpec spec = gyro_spec(method, 24, 20, several_radii(10), n_fields);
+      for (const GyroCall call : all_gyro_calls) {
+        const std::vector<double> expected = run_call(Communicator::self(), spec, call);
+        on_every_rank_count([&](const Communicator& comm) {
+          EXPECT_EQ(run_call(comm, spec, call), expected)
+              << static_cast<int>(method) << " " << static_cast<int>(call);
+        });
+      }
+    }
+  }
+}
+
+TEST(Gyroaverage, RanksThatShareRowsGetTheSameToRounding) {
+  for (const GyroMethod method :
+       {GyroMethod::bilinear, GyroMethod::bicubic, GyroMethod::chebyshev}) {
+    for (const PlaneBoundary boundary : boundaries_of(method)) {
+      const bool is_chebyshev = method == GyroMethod::chebyshev;
+      GyroSpec spec = is_chebyshev ? gyro_spec(method, 90, 90, {0.4}, 1)
+                                   : gyro_spec(method, 40, 400, {0.05}, 1);
+      spec.grid.y.boundary = boundary;
+      for (const GyroCall call : {GyroCall::each, GyroCall::sum_adjoint}) {
+        const std::vector<double> expected = run_call(Communicator::self(), spec, call);
+        on_every_rank_count([&](const Communicator& comm) {
+          Gyroaverage gyro(comm, spec);
+          EXPECT_EQ(gyro.part().n_rows() < spec.grid.y.size, comm.size() > 1);
+          const std::vector<double> whole = random_values(values_of(spec, input_of(call)), 5);
+          EXPECT_LT(largest_error(run_call<double>(comm, gyro, call, whole), expected),
+                    tolerance::rank_invariance)
+              << static_cast<int>(method) << " " << static_cast<int>(call);
+          EXPECT_EQ(gyro.halo_bytes_sent() > 0, comm.size() > 1);
+        });
+      }
+    }
+  }
+}
+
+TEST(Gyroaverage, RanksWithoutWorkAreIdle) {
+  const GyroSpec spec = gyro_spec(GyroMethod::dct, 20, 20, {0.3}, 1);
+  const std::vector<double> expected = run_call(Communicator::self(), spec, GyroCall::each_adjoint);
+  on_every_rank_count([&](const Communicator& comm) {
+    Gyroaverage gyro(comm, spec);
+    EXPECT_EQ(gyro.part().is_empty(), comm.rank() > 0);
+    EXPECT_EQ(run_call(comm, spec, GyroCall::each_adjoint), expected);
+  });
+}
+
+TEST(Gyroaverage, ThreadsGiveTheSameBits) {
+  const int before = omp_get_max_threads();
+  for (const GyroMethod method : all_gyro_methods) {
+    const GyroSpec spec = gyro_spec(method, 21, 26, several_radii(5), 2);
+    for (const GyroCall call : all_gyro_calls) {
+      omp_set_num_threads(1);
+      const std::vector<double> expected = run_call(Communicator::self(), spec, call);
+      for (const int n_threads : {2, 3, 12}) {
+        omp_set_num_threads(n_threads);
+        EXPECT_EQ(run_call(Communicator::self(), spec, call), expected)
+            << static_cast<int>(method) << " " << static_cast<int>(call);
+      }
+    }
+  }
+  omp_set_num_threads(before);
+}
+
+TEST(Gyroaverage, FloatsAreAveragedInDouble) {
+  const Communicator comm = Communicator::world();
+  for (const GyroMethod method : all_gyro_methods) {
+    const GyroSpec spec = gyro_spec(method, 20, 24, several_radii(9), 2);
+    for (const GyroCall call : all_gyro_calls) {
+      EXPECT_LT(largest_error(run_call<float>(comm, spec, call), run_call(comm, spec, call)),
+                tolerance::single_storage);
+    }
+  }
+}
+
+template <class T>
+void expect_pairs_in_place(const Communicator& comm, const GyroSpec& spec) {
+  Gyroaverage gyro(comm, spec);
+  const std::vector<double> whole = random_values(values_of(spec, input_of(GyroCall::pairs)), 5);
+  const std::vector<double> expected = run_call<T>(comm, gyro, GyroCall::pairs, whole);
+  ComponentBuffer<T> planes = part_of<T>(spec, gyro.part(), input_of(GyroCall::pairs), whole);
+  gyro.pairs<T>(std::as_const(planes).view(), planes.view());
+  EXPECT_EQ(whole_of<T>(comm, spec, gyro.part(), output_of(GyroCall::pairs),
+                        std::as_const(planes).view()),
+            expected);
+}
+
+TEST(Gyroaverage, PairsWorkInPlace) {
+  const Communicator comm = Communicator::world();
+  for (const GyroMethod method : all_gyro_methods) {
+    expect_pairs_in_place<double>(comm, gyro_spec(method, 20, 24, several_radii(3), 2));
+    expect_pairs_in_place<float>(comm, gyro_spec(method, 20, 24, several_radii(3), 2));
+  }
+  expect_pairs_in_place<double>(comm, gyro_spec(GyroMethod::bicubic, 40, 400, {0.05}, 1));
+}
+
+TEST(Gyroaverage, OperatorsThatDoNotFitAreMadeAnewWithTheSameBits) {
+  const Communicator comm = Communicator::world();
+  GyroSpec spec = gyro_spec(GyroMethod::chebyshev, 24, 24, several_radii(9), 2);
+  Gyroaverage all(comm, spec);
+  const std::int64_t most = comm.max(all.bytes());
+  spec.most_bytes = most / 2;
+  Gyroaverage some(comm, spec);
+  if (!all.part().is_empty()) EXPECT_LE(some.bytes(), spec.most_bytes);
+  for (const GyroCall call : all_gyro_calls) {
+    const std::vector<double> whole = random_values(values_of(spec, input_of(call)), 5);
+    EXPECT_EQ(run_call<double>(comm, some, call, whole), run_call<double>(comm, all, call, whole));
+  }
+  spec.most_bytes = 10'000;
+  expect_error(ErrorKind::resource, "operators of one radius need",
+               [&] { Gyroaverage(comm, spec); });
+}
+
+TEST(Gyroaverage, CallsAllocateNothingAndBytesAreThoseOfTheMeter) {
+  const Communicator comm = Communicator::world();
+  for (const GyroMethod method : all_gyro_methods) {
+    const GyroSpec spec = gyro_spec(method, 96, 100, several_radii(9), 3);
+    const std::int64_t before = MemoryMeter::current_bytes();
+    MemoryMeter::reset_high_water();
+    Gyroaverage gyro(comm, spec);
+    const auto held = static_cast<double>(MemoryMeter::high_water_bytes() - before);
+    if (!gyro.part().is_empty())
+      EXPECT_NEAR(static_cast<double>(gyro.bytes()) / held, 1, 0.1) << static_cast<int>(method);
+    for (const GyroCall call : all_gyro_calls) {
+      const ComponentBuffer<double> in = part_of<double>(
+          spec, gyro.part(), input_of(call), random_values(values_of(spec, input_of(call)), 5));
+      ComponentBuffer<double> out = make_part<double>(spec, gyro.part(), output_of(call));
+      const std::int64_t now = MemoryMeter::current_bytes();
+      MemoryMeter::reset_high_water();
+      call_gyroaverage<double>(gyro, call, in.view(), out.view(), weights_of(spec));
+      EXPECT_EQ(MemoryMeter::high_water_bytes(), now) << static_cast<int>(method);
+    }
+  }
+}
+
+TEST(Gyroaverage, BadCallsAreRefusedOnAllRanks) {
+  const Communicator comm = Communicator::world();
+  const GyroSpec spec = gyro_spec(GyroMethod::bicubic, 20, 20, several_radii(8), 2);
+  Gyroaverage gyro(comm, spec);
+  const GyroPart& part = gyro.part();
+  const GyroPlanes fields = input_of(GyroCall::sum);
+  std::vector<double> values(to_size(values_of(spec, fields)), 1.0);
+  ComponentBuffer<double> in = part_of<double>(spec, part, fields, values);
+  ComponentBuffer<double> out = make_part<double>(spec, part, output_of(GyroCall::sum));
+  ComponentBuffer<double> large = make_part<double>(spec, part, output_of(GyroCall::pairs));
+  const std::vector<double> weights(8, 1.0);
+  const ComponentView<const double> good = std::as_const(in).view();
+  expect_error(ErrorKind::usage, "7 weights; the plan has 8",
+               [&] { gyro.sum(good, std::span(weights).first(7), out.view()); });
+  expect_error(ErrorKind::usage, "components; the plan has", [&] {
+    const bool is_last = comm.rank() == comm.size() - 1;
+    gyro.pairs(is_last ? good.components(0, 0) : good, large.view());
+  });
+  std::vector<double> infinite(weights);
+  infinite[3] = std::numeric_limits<double>::infinity();
+  expect_error(ErrorKind::usage, "weight 3 (from 0) is inf",
+               [&] { gyro.sum(good, infinite, out.view()); });
+
+  values[to_size((5 * 2 + 1) * 400 + 7 * 20 + 3)] = std::numeric_limits<double>::quiet_NaN();
+  values[to_size((6 * 2 + 0) * 400)] = std::numeric_limits<double>::infinity();
+  const ComponentBuffer<double> bad = part_of<double>(spec, part, fields, values);
+  const char* const words =
+      "2 values are NaN or infinite; the first is in radius 5, field 1, row 7, column 3";
+  expect_error(ErrorKind::data, words, [&] { gyro.sum(bad.view(), weights, out.view()); });
+  expect_error(ErrorKind::data, words, [&] { gyro.pairs(bad.view(), large.view()); });
+}
+
+TEST(Gyroaverage, CopiesOfAValueThatIsNotFiniteCountOnce) {
+  const Communicator comm = Communicator::world();
+  const GyroSpec spec = gyro_spec(GyroMethod::chebyshev, 20, 20, several_radii(8), 1);
+  Gyroaverage gyro(comm, spec);
+  const GyroPlanes fields = input_of(GyroCall::each);
+  std::vector<double> values(400, 1.0);
+  values[47] = std::numeric_limits<double>::quiet_NaN();
+  const ComponentBuffer<double> bad = part_of<double>(spec, gyro.part(), fields, values);
+  ComponentBuffer<double> out = make_part<double>(spec, gyro.part(), output_of(GyroCall::each));
+  expect_error(ErrorKind::data,
+               "1 values are NaN or infinite; the first is in field 0, row 2, column 7",
+               [&] { gyro.each(bad.view(), out.view()); });
+}
+
+TEST(Gyroaverage, SpecificationsAreCheckedOnAllRanks) {
+  const Communicator comm = Communicator::world();
+  GyroSpec spec = gyro_spec(GyroMethod::bicubic, 20, 20, {0.3}, 1);
+  spec.radii[0] = comm.rank() == comm.size() - 1 ? -1 : 0.3;
+  expect_error(ErrorKind::usage, "radius 0 (from 0) is -1", [&] { Gyroaverage(comm, spec); });
+  if (comm.size() == 1) return;
+  spec.radii[0] = comm.rank() == 0 ? 0.2 : 0.3;
+  expect_error(ErrorKind::usage, "the ranks disagree on the specification of gyroaverages",
+               [&] { Gyroaverage(comm, spec); });
+}
+
+TEST(Gyroaverage, IndicatorsSayWhatToExpect) {
+  const Communicator self = Communicator::self();
+  for (const GyroMethod method : all_gyro_methods) {
+    Gyroaverage gyro(self, gyro_spec(method, 40, 40, {0.3}, 1));
+    run_call<double>(self, gyro, GyroCall::each, std::vector<double>(1600, 1.0));
+    if (method == GyroMethod::dct) {
+      EXPECT_EQ(gyro.indicator(), 1);
+    } else {
+      EXPECT_LT(gyro.indicator(), 1e-14);
+    }
+    EXPECT_GT(gyro.times().seconds("transform"), 0);
+  }
+}
+
+}  // namespace
+}  // namespace ringweave::detail::test
