@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "ringweave/gyroaverage.hpp"
+
 #include <fmt/format.h>
 
 #include <string>
@@ -15,8 +17,8 @@
 #include "app/gyro/plane_run.hpp"
 #include "app/gyro/target_radii.hpp"
 #include "base/stage_timer.hpp"
+#include "io/plane_output.hpp"
 #include "ringweave/files.hpp"
-#include "ringweave/gyroaverage.hpp"
 
 namespace ringweave::detail::inline app {
 namespace {
@@ -43,9 +45,7 @@ int average(Run& run, GyroJob& job, const PlaneFileReader& reader) {
   Gyroaverage gyroaverage(run.comm, job.spec);
   Provenance provenance = run.provenance(options.input);
   provenance.origin = reader.origin();
-  PlaneFileWriter writer(run.comm, options.output,
-                         run.options.overwrite ? IfExists::overwrite : IfExists::fail, job.output,
-                         provenance);
+  PlaneOutput writer(run.outputs.begin(options.output), job.output, provenance);
   GyroErrors errors{run_batches(run, job, batches, reader, gyroaverage, writer)};
   if (options.estimate) errors.estimated = estimate_error(run, job, reader);
   for (const Keyword& attribute : attributes_of(job, errors)) writer.add(attribute);
@@ -53,7 +53,7 @@ int average(Run& run, GyroJob& job, const PlaneFileReader& reader) {
   record_gyro_errors(run, job, errors);
   conclude(run, job);
   const StageTimer timer(&run.times, "write");
-  writer.commit();
+  writer.finish();
   return 0;
 }
 

@@ -41,15 +41,15 @@ void require_axis(const PlaneAxis& axis, const GyroJob& job, char name) {
                     "which every second one is periodic too",
                     name, axis.size));
   }
-  const Interpolation interpolation = job.spec.method == GyroMethod::bilinear
-                                          ? Interpolation::bilinear
-                                          : Interpolation::bicubic;
+  const Interpolation interpolation =
+      job.spec.method == GyroMethod::bilinear ? Interpolation::bilinear : Interpolation::bicubic;
   const std::int64_t least =
       axis.boundary == PlaneBoundary::zero ? 2 * least_nodes(interpolation) - 1 : 5;
   if (axis.size >= least) return;
-  throw UsageError(fmt::format("--estimate: the axis {} has {} nodes; expected {} or more, so that "
-                               "every second one suffices for --method {}",
-                               name, axis.size, least, name_of(job.spec.method)));
+  throw UsageError(
+      fmt::format("--estimate: the axis {} has {} nodes; expected {} or more, so that "
+                  "every second one suffices for --method {}",
+                  name, axis.size, least, name_of(job.spec.method)));
 }
 
 /// The averages of one plane over one radius, from all nodes or from every second.

@@ -34,9 +34,9 @@ std::int64_t scratch_of(const GyroPlan& plan, const GyroPart& part) {
   const std::int64_t n_loads = part.n_radii() * ((part.n_fields() + planes - 1) / planes);
   const std::int64_t n_threads = omp_get_max_threads();
   const std::int64_t workers = plan.row_parts == 1 && n_loads >= n_threads ? n_threads : 1;
-  const std::int64_t plane = std::max(part.n_field_rows() * plan.grid.x.size,
-                                      part.n_rows() * plan.targets.x.size) *
-                             std::int64_t{sizeof(double)};
+  const std::int64_t plane =
+      std::max(part.n_field_rows() * plan.grid.x.size, part.n_rows() * plan.targets.x.size) *
+      std::int64_t{sizeof(double)};
   return planes * (workers * (plan.scratch_bytes_of_field + 2 * plane) + plan.n_blocks() * plane);
 }
 
@@ -101,8 +101,8 @@ GyroBuffers buffers_of(const GyroJob& job, const GyroPart& part) {
   };
   GyroBuffers buffers{components(job.numbers_in), of_field, components(job.numbers_out), of_result};
   if (job.combination == GyroCombination::twice && of_field != of_result)
-    buffers = {buffers.n_in,   of_field, buffers.n_out,
-               of_result,      part.n_radii() * part.n_fields(), of_field};
+    buffers = {buffers.n_in, of_field, buffers.n_out, of_result, part.n_radii() * part.n_fields(),
+               of_field};
   if (job.is_adjoint()) std::swap(buffers.in_size, buffers.out_size);
   return buffers;
 }

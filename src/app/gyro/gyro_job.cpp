@@ -82,8 +82,9 @@ void require_radii(const std::vector<double>& radii, const std::string& source) 
   if (radii.empty()) throw DataError(source, "has no radius; expected one or more");
   for (std::size_t i = 0; i < radii.size(); ++i) {
     if (std::isfinite(radii[i]) && radii[i] >= 0) continue;
-    const std::string message = fmt::format(
-        "radius {} (number {}) is no radius; expected finite numbers of 0 or more", radii[i], i + 1);
+    const std::string message =
+        fmt::format("radius {} (number {}) is no radius; expected finite numbers of 0 or more",
+                    radii[i], i + 1);
     if (source == "--rho") throw UsageError(source + ": " + message);
     throw DataError(source, message);
   }
@@ -183,8 +184,8 @@ struct AxisChoice {
 PlaneAxis axis_of_file(const PlaneFileAxis& of_file, const GyroaverageOptions& options,
                        const AxisChoice& choice) {
   const std::string where = fmt::format("{}: axis {}", options.input, of_file.name);
-  const bool is_chebyshev = options.method == "chebyshev" &&
-                            parse_targets(options.targets).are_equispaced == false;
+  const bool is_chebyshev =
+      options.method == "chebyshev" && parse_targets(options.targets).are_equispaced == false;
   PlaneAxis axis;
   if (!of_file.coordinates.empty()) {
     axis = PlaneAxis::of_nodes(of_file.coordinates, choice.boundary, where);
@@ -241,9 +242,10 @@ void set_grid(GyroJob& job) {
   const GyroTargets targets = parse_targets(job.options.targets);
   if (!targets.are_equispaced) return;
   if (spec.method != GyroMethod::chebyshev) {
-    throw UsageError(fmt::format("--targets equispaced belongs to --method chebyshev, and {} has "
-                                 "equispaced nodes; leave it out",
-                                 job.options.input));
+    throw UsageError(
+        fmt::format("--targets equispaced belongs to --method chebyshev, and {} has "
+                    "equispaced nodes; leave it out",
+                    job.options.input));
   }
   const auto size_of = [&](const PlaneAxis& axis) {
     return targets.size > 0 ? targets.size : axis.size;
@@ -253,8 +255,8 @@ void set_grid(GyroJob& job) {
     spec.targets_y = size_of(spec.grid.y);
     return;
   }
-  for (auto [axis, size] : {std::pair{&spec.grid.x, &spec.targets_x},
-                            std::pair{&spec.grid.y, &spec.targets_y}}) {
+  for (auto [axis, size] :
+       {std::pair{&spec.grid.x, &spec.targets_x}, std::pair{&spec.grid.y, &spec.targets_y}}) {
     *size = axis->size;
     axis->size = size_of(*axis);
     axis->nodes = PlaneNodes::chebyshev;
@@ -297,8 +299,9 @@ void warn_of_large_radii(Run& run, const GyroSpec& spec) {
   const auto count = std::count_if(spec.radii.begin(), spec.radii.end(),
                                    [&](double radius) { return is_beyond(spec.grid, radius); });
   if (count == 0) return;
-  run.warn(fmt::format("{} of {} radii are above the diagonal of the domain: their averages are zero",
-                       count, spec.radii.size()));
+  run.warn(
+      fmt::format("{} of {} radii are above the diagonal of the domain: their averages are zero",
+                  count, spec.radii.size()));
 }
 
 std::vector<std::int64_t> numbers_of(const FieldNumbers& numbers, const GyroPart& part,
@@ -355,7 +358,8 @@ GyroJob make_gyro_job(Run& run, const GyroaverageOptions& options, const PlaneFi
   job.weights = weights_of(run, job);
   set_output(job, rho);
   if (job.n_fields == 0)
-    throw DataError(options.input, fmt::format("{} has no fields, an axis is empty", job.input.name));
+    throw DataError(options.input,
+                    fmt::format("{} has no fields, an axis is empty", job.input.name));
   warn_of_large_radii(run, job.spec);
   return job;
 }
@@ -369,12 +373,13 @@ PlaneFilePart part_of_input(const GyroJob& job, const GyroPart& part, std::int64
 
 PlaneFilePart part_of_output(const GyroJob& job, const GyroPart& part, std::int64_t begin) {
   const bool has_rows = !job.is_adjoint();
-  const bool shares_rows = part.field_row_begin != part.row_begin ||
-                           part.field_row_end != part.row_end;
+  const bool shares_rows =
+      part.field_row_begin != part.row_begin || part.field_row_end != part.row_end;
   const bool is_copy = (!job.makes_all_radii() && part.radius_begin > 0) ||
                        (!has_rows && shares_rows && part.row_begin > 0);
   if (part.is_empty() || is_copy) return {};
-  return {numbers_of(job.numbers_out, part, begin), has_rows ? part.row_begin : part.field_row_begin,
+  return {numbers_of(job.numbers_out, part, begin),
+          has_rows ? part.row_begin : part.field_row_begin,
           has_rows ? part.row_end : part.field_row_end};
 }
 

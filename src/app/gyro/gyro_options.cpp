@@ -54,9 +54,8 @@ DomainEnds ends_of(const std::string& range, const std::string& text) {
   const std::vector<double> last = parse_numbers(range.substr(colon + 1), "--domain");
   if (!std::isfinite(first.front()) || !std::isfinite(last.front()) ||
       !(first.front() < last.front())) {
-    throw UsageError(
-        fmt::format("--domain {}: {} is no range; the first end must be below the second", text,
-                    range));
+    throw UsageError(fmt::format(
+        "--domain {}: {} is no range; the first end must be below the second", text, range));
   }
   return {first.front(), last.front()};
 }

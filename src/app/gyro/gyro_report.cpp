@@ -44,9 +44,10 @@ void print_plan(Run& run, const GyroJob& job, const GyroBatches& batches) {
   const GyroSpec& spec = job.spec;
   run.say(fmt::format("  {}; {}", text_of(spec.grid.x, 'x'), text_of(spec.grid.y, 'y')));
   const auto [least, most] = std::minmax_element(spec.radii.begin(), spec.radii.end());
-  run.say(fmt::format("  method {}, {}{}: {} radii from {:.6g} to {:.6g}, {} field(s) in {} batch(es)",
-                      name_of(spec.method), job.options.combine, job.is_adjoint() ? ", adjoint" : "",
-                      spec.radii.size(), *least, *most, batches.n_fields, batches.count()));
+  run.say(
+      fmt::format("  method {}, {}{}: {} radii from {:.6g} to {:.6g}, {} field(s) in {} batch(es)",
+                  name_of(spec.method), job.options.combine, job.is_adjoint() ? ", adjoint" : "",
+                  spec.radii.size(), *least, *most, batches.n_fields, batches.count()));
   const GyroPlan& plan = batches.plan;
   run.say(fmt::format("  ranks: {} for radii x {} for fields x {} for rows; {}", plan.radius_parts,
                       plan.field_parts, plan.row_parts, plan.reason));
@@ -71,7 +72,8 @@ void record_gyro_plan(Run& run, const GyroJob& job, const GyroBatches& batches) 
            {"fields", batches.n_fields},     {"fields_of_batch", batches.size},
            {"batches", batches.count()}};
   for (const Keyword& keyword : attributes_of(job)) {
-    if (const auto* number = std::get_if<std::int64_t>(&keyword.value)) entry[keyword.name] = *number;
+    if (const auto* number = std::get_if<std::int64_t>(&keyword.value))
+      entry[keyword.name] = *number;
   }
   nlohmann::ordered_json& of_plan = run.report["plan"]["gyroaverage"];
   of_plan["radius_parts"] = plan.radius_parts;
@@ -114,8 +116,8 @@ std::vector<Keyword> attributes_of(const GyroJob& job, const GyroErrors& errors)
                           "coefficients of the highest tenth of degrees over the largest"});
   }
   if (errors.estimated) {
-    attributes.push_back({"estimated_error", *errors.estimated,
-                          "from every second node, over the largest average"});
+    attributes.push_back(
+        {"estimated_error", *errors.estimated, "from every second node, over the largest average"});
   }
   return attributes;
 }
@@ -128,7 +130,6 @@ void record_gyroaverages(Run& run, const GyroJob& job, const GyroBatches& batche
   entry["halo_bytes_sent"] = run.comm.sum(gyroaverage.halo_bytes_sent()) * batches.count();
   entry["table_and_scratch_bytes"] = over_ranks(run.comm, static_cast<double>(gyroaverage.bytes()));
   run.bytes_read += static_cast<std::int64_t>(bytes_of_file(job.input));
-  run.bytes_written += static_cast<std::int64_t>(bytes_of_file(job.output));
 }
 
 }  // namespace ringweave::detail::inline app

@@ -100,9 +100,9 @@ std::vector<double> read_hdf5(const FileName& name, const std::string& option) {
   if (dataset.empty()) {
     const std::vector<std::string> there = hdf5_datasets(file, name.path, "/");
     if (there.size() != 1) {
-      throw UsageError(fmt::format("{} {}: name the data set, as {}:DATASET; its data sets: {}",
-                                   option, name.path, name.path,
-                                   there.empty() ? "none" : fmt::format("{}", fmt::join(there, ", "))));
+      throw UsageError(fmt::format(
+          "{} {}: name the data set, as {}:DATASET; its data sets: {}", option, name.path,
+          name.path, there.empty() ? "none" : fmt::format("{}", fmt::join(there, ", "))));
     }
     dataset = there.front();
   }

@@ -79,8 +79,8 @@ void refuse_repeated_ends(Run& run, const GyroJob& job, const PlaneFileReader& r
   if (job.is_adjoint() || (!looks_at_x && !looks_at_y)) return;
   const bool reads = run.comm.is_root();
   auto plane = agreed(run.comm, [&] { return HostBuffer<double>(reads ? grid.n_nodes() : 0); });
-  const double rounding = job.input.precision == Precision::single_ ? rounding_of_float
-                                                                    : rounding_of_double;
+  const double rounding =
+      job.input.precision == Precision::single_ ? rounding_of_float : rounding_of_double;
   const std::int64_t n_fields = std::min(job.input.n_fields(), most_fields);
   for (std::int64_t field = 0; field < n_fields && (looks_at_x || looks_at_y); ++field) {
     const PlaneFilePart part = reads ? PlaneFilePart{{field}, 0, grid.y.size} : PlaneFilePart{};

@@ -121,8 +121,7 @@ class PlaneRun {
 
 template <class T>
 double run_stored(Run& run, const GyroJob& job, const GyroBatches& batches,
-                  const PlaneFileReader& reader, Gyroaverage& gyroaverage,
-                  PlaneFileWriter& writer) {
+                  const PlaneFileReader& reader, Gyroaverage& gyroaverage, PlaneOutput& writer) {
   PlaneRun<T> planes(run, job, gyroaverage);
   const int n_batches = checked_cast<int>(batches.count());
   double indicator = 0;
@@ -149,8 +148,7 @@ double run_stored(Run& run, const GyroJob& job, const GyroBatches& batches,
 }  // namespace
 
 double run_batches(Run& run, const GyroJob& job, const GyroBatches& batches,
-                   const PlaneFileReader& reader, Gyroaverage& gyroaverage,
-                   PlaneFileWriter& writer) {
+                   const PlaneFileReader& reader, Gyroaverage& gyroaverage, PlaneOutput& writer) {
   return with_storage(job.output.precision, [&](auto storage) {
     return run_stored<decltype(storage)>(run, job, batches, reader, gyroaverage, writer);
   });

@@ -17,6 +17,7 @@
 #include "base/stage_timer.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "gyro/gyro_checks.hpp"
+#include "io/plane_output.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/gyroaverage.hpp"
 #include "ringweave/views.hpp"
@@ -73,8 +74,8 @@ TargetShare share_of(const Run& run, const GyroJob& job) {
     share.row_begin = n_rows * rank / n_ranks;
     share.row_end = n_rows * (rank + 1) / n_ranks;
   }
-  share.most_fields = run.comm.min(std::clamp<std::int64_t>(
-      usual_bytes / bytes_of_field(job, share), 1, job.n_fields));
+  share.most_fields = run.comm.min(
+      std::clamp<std::int64_t>(usual_bytes / bytes_of_field(job, share), 1, job.n_fields));
   share.n_steps = run.comm.max((share.field_end - share.field_begin + share.most_fields - 1) /
                                share.most_fields);
   return share;
@@ -131,11 +132,11 @@ void require_plan(Run& run, const GyroJob& job, const TargetShare& share) {
 template <class T>
 void average_stored(Run& run, const GyroJob& job, const TargetShare& share,
                     std::span<const double> radii, const PlaneFileReader& reader,
-                    PlaneFileWriter& writer) {
+                    PlaneOutput& writer) {
   const PlaneGrid& grid = job.spec.grid;
   const std::int64_t n_rows = grid.y.size;
-  auto whole = agreed(
-      run.comm, [&] { return ComponentBuffer<T>(share.most_fields, grid.n_nodes()); });
+  auto whole =
+      agreed(run.comm, [&] { return ComponentBuffer<T>(share.most_fields, grid.n_nodes()); });
   auto own = agreed(run.comm, [&] {
     return ComponentBuffer<T>(share.most_fields, share.n_rows() * grid.x.size);
   });
@@ -192,17 +193,15 @@ int average_by_target(Run& run, const GyroJob& job, const PlaneFileReader& reade
   refuse_repeated_ends(run, job, reader);
   Provenance provenance = run.provenance(options.input);
   provenance.origin = reader.origin();
-  PlaneFileWriter writer(run.comm, options.output,
-                         run.options.overwrite ? IfExists::overwrite : IfExists::fail, job.output,
-                         provenance);
+  PlaneOutput writer(run.outputs.begin(options.output), job.output, provenance);
   with_storage(job.output.precision, [&](auto storage) {
-    average_stored<decltype(storage)>(run, job, share, {radii.data(), to_size(radii.size())}, reader,
-                                      writer);
+    average_stored<decltype(storage)>(run, job, share, {radii.data(), to_size(radii.size())},
+                                      reader, writer);
   });
   run.conclusion = fmt::format("{}: {} of {} field(s) over the radii of {}, {}", options.output,
                                options.adjoint ? "transposed averages" : "averages", job.n_fields,
                                options.rho_field, name_of(job.spec.method));
-  writer.commit();
+  writer.finish();
   return 0;
 }
 
