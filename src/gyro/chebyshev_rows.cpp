@@ -8,10 +8,10 @@
 
 #include "base/checked_cast.hpp"
 #include "base/first_error.hpp"
+#include "base/gauss_legendre.hpp"
 #include "gyro/chebyshev_series.hpp"
 #include "gyro/host/chebyshev_kernels.hpp"
 #include "gyro/operator_rows.hpp"
-#include "sphere/quadrature.hpp"
 
 namespace ringweave::detail::inline gyro {
 namespace {

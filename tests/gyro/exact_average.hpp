@@ -7,7 +7,7 @@
 #include <numbers>
 #include <vector>
 
-#include "sphere/quadrature.hpp"
+#include "base/gauss_legendre.hpp"
 
 namespace ringweave::detail::test {
 

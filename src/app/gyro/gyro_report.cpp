@@ -17,7 +17,7 @@ namespace {
 /// Indicators above this are told.
 constexpr double worth_a_warning = 1e-6;
 
-const char* name_of(PlaneNodes nodes) {
+const char* words_of(PlaneNodes nodes) {
   return nodes == PlaneNodes::chebyshev ? "Chebyshev" : "equispaced";
 }
 
@@ -25,13 +25,13 @@ nlohmann::ordered_json json_of(const PlaneAxis& axis) {
   return {{"size", axis.size},
           {"first", axis.first},
           {"last", axis.last},
-          {"nodes", name_of(axis.nodes)},
+          {"nodes", words_of(axis.nodes)},
           {"boundary", name_of(axis.boundary)}};
 }
 
 std::string text_of(const PlaneAxis& axis, char name) {
   return fmt::format("{} {} {} nodes from {:.6g} to {:.6g}, {}", name, axis.size,
-                     name_of(axis.nodes), axis.first, axis.last, name_of(axis.boundary));
+                     words_of(axis.nodes), axis.first, axis.last, name_of(axis.boundary));
 }
 
 /// Bytes of a file's data set.
