@@ -77,7 +77,8 @@ def check_attributes_are_plain(folder):
 
     for name in (name for name in os.listdir(folder) if name.endswith(".h5")):
         with h5py.File(f"{folder}/{name}", "r") as file:
-            assert file.attrs["schema"] == "ringweave-sphere" and file.attrs["Conventions"] == "CF-1.13"
+            schema = "ringweave-plane" if name == "plane.h5" else "ringweave-sphere"
+            assert file.attrs["schema"] == schema and file.attrs["Conventions"] == "CF-1.13"
             assert file.attrs["command_line"].startswith("ringweave smooth")
             look(name, file)
             file.visititems(look)
@@ -159,6 +160,28 @@ def check_values(folder):
         np.testing.assert_array_equal(np.loadtxt(f"{folder}/values.txt").T, values)
 
 
+def check_planes(folder):
+    values = 0.5 + np.arange(24).reshape(2, 3, 4)
+    for name, field in (("plane.h5", "potential"), ("plane.nc", "run/potential")):
+        with h5py.File(f"{folder}/{name}", "r") as file:
+            data = file[field]
+            np.testing.assert_array_equal(data, values)
+            assert data.attrs["units"] == "V" and data.attrs["method"] == "bicubic"
+            assert [axis[0].name for axis in data.dims] == ["/rho", "/y", "/x"]
+            np.testing.assert_array_equal(file["rho"], [0.25, 0.5])
+            assert file["rho"].attrs["units"] == "m" and file["x"].id.get_storage_size() == 0
+
+
+def check_plane_dimensions(folder, xarray, engine):
+    for name, group in (("plane.h5", None), ("plane.nc", "run")):
+        with xarray.open_dataset(f"{folder}/{name}", engine=engine, group=group) as data:
+            field = data["potential"]
+            assert field.dims == ("rho", "y", "x") and field.attrs["long_name"] == "average of the potential", data
+            if group is None:  # coordinates lie in the root
+                assert float(field.sel(rho=0.5, y=1)[3]) == 23.5 and data["y"].attrs["units"] == "m"
+                assert "x" not in data.variables
+
+
 def check_xarray(folder):
     """xarray opens the file itself where it has a netCDF4 engine, else it gets what h5py reads."""
     if importlib.util.find_spec("xarray") is None:
@@ -176,6 +199,7 @@ def check_xarray(folder):
                 assert data["crs"].attrs["grid_mapping_name"] == "healpix"
                 assert data["crs"].attrs["refinement_level"] == 4
                 assert float(data["map"][1, 0]) >= 100000.5
+        check_plane_dimensions(folder, xarray, name.lower())
     if "h5netcdf" in found:
         check_dimensions(folder, xarray)
     if not found:
@@ -194,6 +218,7 @@ def main():
         check_grid(folder)
         check_alm_and_cl(folder)
         check_values(folder)
+        check_planes(folder)
         check_xarray(folder)
 
 

@@ -191,11 +191,12 @@ TEST_F(PlaneFiles, BytesDoNotDependOnTheRanks) {
   const PlaneHeader header = sample_header();
   write<double>(header, rows_of(header));
   const std::string together = content();
-  test::on_root(comm_, [&] {
+  const Communicator world = comm_;
+  test::on_root(world, [&] {
     comm_ = Communicator::self();
     write<double>(header, rows_of(header));
   });
-  comm_ = Communicator::world();
+  comm_ = world;
   EXPECT_TRUE(content() == together);
 }
 
@@ -389,9 +390,9 @@ TEST_F(PlaneFiles, WhatIsNoPlaneOfRealNumbersIsRefused) {
     const Hdf5Handle pair(H5Tcreate(H5T_COMPOUND, 16), H5Tclose);
     H5Tinsert(pair.id(), "a", 0, H5T_IEEE_F64LE);
     H5Tinsert(pair.id(), "b", 8, H5T_IEEE_F64LE);
-    const std::vector<double> numbers(8, 0.0);
-    write_small_dataset(file, "", "pairs", pair.id(), {2, 2}, numbers.data());
-    put_dataset(file, "wide", H5T_NATIVE_LDOUBLE, {2, 2}, numbers);
+    const std::vector<double> zeros(8, 0.0);
+    write_small_dataset(file, "", "pairs", pair.id(), {2, 2}, zeros.data());
+    put_dataset(file, "wide", H5T_NATIVE_LDOUBLE, {2, 2}, zeros);
     put_dataset(file, "flat", H5T_IEEE_F64LE, {2, 0}, {});
     put_dataset(file, "none", H5T_IEEE_F64LE, {0, 2, 2}, {});
     create_hdf5_group(file, "", "group");

@@ -39,6 +39,24 @@ void write_sample(const std::string& folder, const Sample& sample,
             MapView<const double>(map.data(), 3, rings.n_pixels()));
 }
 
+/// Two fields of 3 x 4, in a group where the name says so.
+void write_plane(const std::string& path, const std::string& name) {
+  PlaneHeader header;
+  header.name = name;
+  header.unit = "V";
+  header.long_name = "average of the potential";
+  header.axes = {{"rho", 2, {0.25, 0.5}, "m", "radius"}};
+  header.y = {"y", 3, {-1, 0, 1}, "m", ""};
+  header.x = {"x", 4};
+  std::vector<double> values;
+  for (int i = 0; i < 24; ++i) values.push_back(i + 0.5);
+  PlaneFileWriter writer(Communicator::self(), path, IfExists::overwrite, header,
+                         test::sample_provenance());
+  writer.write({{0, 1}, 0, 3}, MapView<const double>(values.data(), 2, 12));
+  writer.add({"method", std::string("bicubic"), ""});
+  writer.commit();
+}
+
 void write_samples(const std::string& folder) {
   const auto healpix = std::make_shared<const RingGrid>(RingGrid::healpix(16));
   write_sample(folder, {"ring.h5"}, healpix);
@@ -74,6 +92,8 @@ void write_samples(const std::string& folder) {
                  {{"T", "Q"}, "K_CMB", Precision::double_}, test::sample_provenance(),
                  MapView<const double>(values.data(), 2, 3));
   }
+  write_plane(folder + "/plane.h5", "potential");
+  write_plane(folder + "/plane.nc", "run/potential");
 }
 
 }  // namespace

@@ -197,30 +197,34 @@ void plot_map(Run& run, const PlotOptions& options, MapReader& reader) {
   });
 }
 
-/// Returns the number of the field of --index. Error  UsageError.
+/// Returns the number of the field of --index; -1 where it is none.
+std::int64_t field_at(const std::string& text, const PlaneHeader& header) {
+  std::istringstream words(text);
+  std::vector<std::string> given;
+  for (std::string word; std::getline(words, word, ',');) given.push_back(word);
+  if (given.size() != header.axes.size()) return -1;
+  std::int64_t field = 0;
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    std::int64_t index = -1;
+    const char* end = given[i].data() + given[i].size();
+    const auto [rest, error] = std::from_chars(given[i].data(), end, index);
+    if (error != std::errc{} || rest != end || index < 0 || index >= header.axes[i].size) return -1;
+    field = field * header.axes[i].size + index;
+  }
+  return field;
+}
+
+/// Returns the number of the field to draw. Error  UsageError.
 std::int64_t field_of(const PlotOptions& options, const PlaneHeader& header) {
   if (options.index.empty()) return 0;
-  std::vector<std::string> names;
-  for (const PlaneFileAxis& axis : header.axes) names.push_back(axis.name);
-  std::istringstream words(options.index);
-  std::int64_t field = 0;
-  std::size_t n_given = 0;
-  for (std::string word; std::getline(words, word, ','); ++n_given) {
-    std::int64_t index = -1;
-    const char* end = word.data() + word.size();
-    const auto [rest, error] = std::from_chars(word.data(), end, index);
-    const bool is_number = error == std::errc{} && rest == end;
-    if (n_given >= names.size() || !is_number || index < 0 || index >= header.axes[n_given].size)
-      break;
-    field = field * header.axes[n_given].size + index;
-  }
-  if (n_given == names.size() && words.eof()) return field;
-  std::string expected = names.empty()
-                             ? "none, for this data set has a single field"
-                             : fmt::format("{}, each from 0 below its size", fmt::join(names, ","));
+  if (const std::int64_t field = field_at(options.index, header); field >= 0) return field;
+  std::vector<std::string> expected;
   for (const PlaneFileAxis& axis : header.axes)
-    expected += fmt::format(", {} {}", axis.name, axis.size);
-  throw UsageError(fmt::format("--index {}: expected {}", options.index, expected));
+    expected.push_back(fmt::format("{} from 0 to {}", axis.name, axis.size - 1));
+  throw UsageError(fmt::format(
+      "--index {}: expected {}", options.index,
+      expected.empty() ? "none, for the data set has a single field"
+                       : fmt::format("an index for each of {}", fmt::join(expected, ", "))));
 }
 
 PlaneNodesShown nodes_shown(const PlaneFileAxis& axis) {

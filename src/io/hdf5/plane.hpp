@@ -26,6 +26,9 @@ struct Hdf5PlaneInfo {
 /// Error  as PlaneFileReader.
 Hdf5PlaneInfo find_hdf5_plane(const std::string& path, const std::string& field);
 
+/// Tells whether a file says of itself that it holds fields in the plane. Not collective.
+bool states_plane_schema(const Hdf5Handle& file, const std::string& path);
+
 /// What a file holds of fields in the plane.
 struct PlaneContent {
   bool is_stated = false;  ///< its schema says so
@@ -37,8 +40,8 @@ struct PlaneContent {
 PlaneContent find_plane_content(const Communicator& comm, const std::string& path);
 
 /// Sets the axes of a data set of these dimensions from its dimension scales, or from the
-/// coordinates y and x beside it. `datasets` are all of the file, the first places to look at last.
-/// Not collective. Error  DataError for coordinates of y and x that are not one ascending number
+/// coordinates y and x beside it or in a group around it. `datasets` are all of the file. Not
+/// collective. Error  DataError for coordinates of y and x that are not one ascending number
 /// for each index, and for axes in another order.
 void set_plane_axes(const Hdf5Handle& file, const std::string& path,
                     const std::vector<std::string>& datasets, const std::vector<std::int64_t>& dims,

@@ -9,7 +9,6 @@
 #include <sstream>
 
 #include "base/checked_cast.hpp"
-#include "io/column_names.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/dimensions.hpp"
 #include "io/hdf5/lat_lon.hpp"
@@ -210,7 +209,7 @@ Hdf5PlaneInfo find_hdf5_plane(const std::string& path, const std::string& field)
   header.name = chosen_dataset(file, path, datasets, field);
   const Hdf5Shape shape = plane_shape(file, path, header.name);
   const bool are_real = shape.number == Hdf5Shape::Number::real;
-  header.precision = fits_single(are_real, shape.bytes) ? Precision::single_ : Precision::double_;
+  header.precision = are_real && shape.bytes <= 4 ? Precision::single_ : Precision::double_;
   if (!are_real) info.warnings.push_back("/" + header.name + " holds integers; read as doubles");
   const Hdf5Handle dataset(H5Dopen2(file.id(), header.name.c_str(), H5P_DEFAULT), H5Dclose);
   const Hdf5AttributeReader attributes(dataset, path);
@@ -224,13 +223,21 @@ Hdf5PlaneInfo find_hdf5_plane(const std::string& path, const std::string& field)
   return info;
 }
 
+bool states_plane_schema(const Hdf5Handle& file, const std::string& path) {
+  const Hdf5Handle root(H5Gopen2(file.id(), "/", H5P_DEFAULT), H5Gclose);
+  try {
+    return text_attribute(Hdf5AttributeReader(root, path), "schema") == plane_schema;
+  } catch (const DataError&) {
+    return false;  // informative only
+  }
+}
+
 PlaneContent find_plane_content(const Communicator& comm, const std::string& path) {
   return share_from_root(comm, [&] {
     const bool is_elsewhere = is_on_sphere(path);
     const Hdf5Handle file = open_hdf5(path);
-    const Hdf5Handle root(H5Gopen2(file.id(), "/", H5P_DEFAULT), H5Gclose);
     PlaneContent content;
-    content.is_stated = text_attribute(Hdf5AttributeReader(root, path), "schema") == plane_schema;
+    content.is_stated = states_plane_schema(file, path);
     if (is_elsewhere && !content.is_stated) return content;
     for (const Listed& found : possible_fields(file, path, all_datasets(file, path)))
       content.fields.push_back(found.name);

@@ -15,6 +15,7 @@
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/dimensions.hpp"
 #include "io/hdf5/map_header.hpp"
+#include "io/hdf5/plane.hpp"
 #include "io/header_json.hpp"
 #include "io/row_redistribution.hpp"
 #include "io/unit_name.hpp"
@@ -177,6 +178,7 @@ ComponentBuffer<double> make_part(const Communicator& comm, const std::string& w
 PointContent find_in_hdf5(const std::string& path) {
   const Hdf5Handle file = open_hdf5(path);
   PointContent found;
+  if (states_plane_schema(file, path)) return found;
   found.points = !angle_names(file, path).empty();
   const std::vector<std::string> there = hdf5_datasets_without_scales(file, path, "/");
   // A map over latitude and longitude may be called so too; its coordinates lie beside it.
