@@ -50,9 +50,10 @@ struct FilterWindow {
 /// Filters planes: pad, real FFT, multiply by real even multipliers, inverse FFT, crop. Fourier and
 /// cosine axes, the latter as real FFTs of reordered rows. Real symmetric operators. Plans are made
 /// once, without measuring. Constant after construction; any thread may call it, each with spectra
-/// and scratch of its own. The same bits for any number of threads. FFTW is called for single rows
-/// and for strips of columns, so that rows of zeros take no time.
-/// From  Makhoul (1980), IEEE Trans. Acoust. Speech Signal Process. 28, 27 (cosine axes)
+/// and scratch of its own. The same bits for any number of threads. Rows of zeros take no time.
+/// Memory of spectra and scratch begins at a multiple of 64 bytes, as HostBuffer's does; spectra
+/// may follow each other. From  Makhoul (1980), IEEE Trans. Acoust. Speech Signal Process. 28, 27
+/// (cosine axes)
 class PlaneFilter {
  public:
   /// Error  UsageError for impossible axes.

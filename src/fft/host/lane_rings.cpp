@@ -13,6 +13,7 @@
 #include "hwy/highway.h"
 // After foreach_target.h.
 #include "fft/lane_fft-inl.hpp"
+#include "fft/lane_turn-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace ringweave::detail::HWY_NAMESPACE {
@@ -136,48 +137,6 @@ void unpack_lanes(const LaneRings& rings, const double* weights, double* bins) {
         times_i(conj_product(broadcast(rings.roots[k]), scaled(mirrored - direct, half_weight)));
     store(even + odd, bins + k * element);
     store(conjugate(even - odd), bins + (half - k) * element);
-  }
-}
-
-// Shuffles are called unqualified, because the one-lane target does not have them; this code is not
-// instantiated there.
-
-/// Transposes blocks of two doubles in N / 2 vectors of N lanes.
-template <std::size_t N, class Tag, class Vec>
-HWY_INLINE void turn_blocks(Tag d, Vec* a) {
-  if constexpr (N == 8) {
-    const Vec even01 = OddEvenBlocks(SwapAdjacentBlocks(a[1]), a[0]);
-    const Vec odd01 = OddEvenBlocks(a[1], SwapAdjacentBlocks(a[0]));
-    const Vec even23 = OddEvenBlocks(SwapAdjacentBlocks(a[3]), a[2]);
-    const Vec odd23 = OddEvenBlocks(a[3], SwapAdjacentBlocks(a[2]));
-    a[0] = ConcatLowerLower(d, even23, even01);
-    a[1] = ConcatLowerLower(d, odd23, odd01);
-    a[2] = ConcatUpperUpper(d, even23, even01);
-    a[3] = ConcatUpperUpper(d, odd23, odd01);
-  } else if constexpr (N == 4) {
-    const Vec lower = ConcatLowerLower(d, a[1], a[0]);
-    a[1] = ConcatUpperUpper(d, a[1], a[0]);
-    a[0] = lower;
-  }
-}
-
-/// Transposes N vectors of N lanes as a square matrix.
-template <std::size_t N, class Tag, class Vec>
-HWY_INLINE void turn(Tag d, Vec* rows) {
-  if constexpr (N > 1) {
-    constexpr std::size_t half = N / 2;
-    Vec lower[half];
-    Vec upper[half];
-    for (std::size_t i = 0; i < half; ++i) {
-      lower[i] = InterleaveLower(d, rows[2 * i], rows[2 * i + 1]);
-      upper[i] = InterleaveUpper(d, rows[2 * i], rows[2 * i + 1]);
-    }
-    turn_blocks<N>(d, lower);
-    turn_blocks<N>(d, upper);
-    for (std::size_t i = 0; i < half; ++i) {
-      rows[2 * i] = lower[i];
-      rows[2 * i + 1] = upper[i];
-    }
   }
 }
 

@@ -4,12 +4,14 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <numbers>
 #include <string>
 
 #include "base/checked_cast.hpp"
 #include "base/scratch_arena.hpp"
+#include "fft/host/plane_lanes.hpp"
 #include "fft/host/plane_lines.hpp"
-#include "fft/host/plane_multiply.hpp"
+#include "fft/unit_powers.hpp"
 #include "ringweave/error.hpp"
 
 namespace ringweave::detail::inline fft {
@@ -43,6 +45,18 @@ bool is_smooth(std::int64_t n) {
   return n == 1;
 }
 
+/// Returns exp(i pi k / length), k < count, of a cosine axis; else nothing.
+HostBuffer<Complex> turns_of(const FilterAxis& axis, std::int64_t count) {
+  if (axis.series == AxisSeries::fourier) return {};
+  const auto angle = std::numbers::pi_v<long double> / static_cast<long double>(axis.length);
+  HostBuffer<Complex> turns(count);
+  UnitPowers({{angle, count}}).expand(0, count, turns.data());
+  return turns;
+}
+
+double* reals(Complex* numbers) { return reinterpret_cast<double*>(numbers); }
+const double* reals(const Complex* numbers) { return reinterpret_cast<const double*>(numbers); }
+
 }  // namespace
 
 std::int64_t FilterAxis::n_frequencies() const {
@@ -57,31 +71,45 @@ std::int64_t fast_length(std::int64_t n, bool is_even) {
   return n;
 }
 
+// A cosine axis holds the transform of reordered values, V_k, k < length. With t_k = exp(-i pi k /
+// (2 length)), t_k V_k = (C_k - i C_{length - k}) / 2 for real values, where C are their cosines
+// and C_length = 0. Multiplying C by m makes s V_k + d exp(i pi k / length) conj(V_k) of V_k, s and
+// d half the sum and difference of m_k and m_{length - k}. Along y conj(V_k) is V_{length - k},
+// which is linear: it holds for complex columns. Along x real and imaginary part of t_p V_p are two
+// real columns, of p and length - p, whose transforms along y are half of Z_q +- conj(Z_{length -
+// q}).
 struct PlaneFilter::Impl {
   Impl(const FilterAxis& x_axis, const FilterAxis& y_axis)
-      : x(x_axis), y(y_axis), rows(x_axis), columns(y_axis), multiplier(x_axis, y_axis) {}
+      : x(x_axis),
+        y(y_axis),
+        rows(x_axis),
+        columns(y_axis),
+        x_turns(turns_of(x, n_strips() * plane_lanes::width())),
+        y_turns(turns_of(y, y.length / 2 + 1)),
+        multiplied{x.length,          y.length,       rows.n_numbers(),
+                   x.n_frequencies(), x_turns.data(), y_turns.data()} {}
 
-  std::int64_t strip_size() const { return y.length * strip_width; }
-  /// Numbers from one strip to the next, a strip and a line of the cache: strips that are a power
-  /// of 2 apart would share few places of a cache.
-  std::int64_t strip_stride() const { return strip_size() + 4; }
+  std::int64_t n_strips() const { return rows.n_strips(); }
+  /// Doubles from one strip of a spectrum to the next, a strip and a line of the cache: strips that
+  /// are a power of 2 apart would share few places of the cache.
+  std::int64_t strip_stride() const { return columns.strip_size() + 8; }
 
   /// Scratch of all threads, and of one.
   struct Scratch {
-    Complex* rows = nullptr;  ///< [strip][row][strip_width]
-    Complex* strip = nullptr;
-    PlaneRows::Scratch row;
+    double* rows = nullptr;  ///< [strip][row], rows of a strip
+    double* strip = nullptr;
+    PlaneRows::Scratch group;
   };
   /// memory  null: only count
   Scratch place(double* memory, int thread, std::int64_t* size) const {
     ScratchArena pieces(memory);
     Scratch scratch;
-    scratch.rows =
-        pieces.take<Complex>(rows.n_strips() * std::max(y.size, y.size_out) * strip_width);
+    const std::int64_t most_rows = std::max(y.size, y.size_out);
+    scratch.rows = pieces.take<double>(n_strips() * most_rows * columns.row_size());
     for (int t = 0; t <= thread; ++t) {
-      scratch.strip = pieces.take<Complex>(strip_size());
-      scratch.row.values = pieces.take<double>(x.length);
-      scratch.row.numbers = pieces.take<Complex>(rows.n_strips() * strip_width);
+      scratch.strip = pieces.take<double>(columns.strip_size());
+      scratch.group.data = pieces.take<double>(rows.scratch_size());
+      scratch.group.other = pieces.take<double>(rows.scratch_size());
     }
     if (size != nullptr) *size = pieces.whole_pages();
     return scratch;
@@ -91,7 +119,9 @@ struct PlaneFilter::Impl {
   FilterAxis y;
   PlaneRows rows;
   PlaneColumns columns;
-  StripMultiplier multiplier;
+  HostBuffer<Complex> x_turns;
+  HostBuffer<Complex> y_turns;
+  plane_lanes::Multiplied multiplied;
 };
 
 PlaneFilter::PlaneFilter(const FilterAxis& x, const FilterAxis& y) {
@@ -106,7 +136,7 @@ const FilterAxis& PlaneFilter::x() const { return impl_->x; }
 const FilterAxis& PlaneFilter::y() const { return impl_->y; }
 
 std::int64_t PlaneFilter::spectrum_size() const {
-  return impl_->rows.n_strips() * impl_->strip_stride();
+  return impl_->n_strips() * impl_->strip_stride() / 2;
 }
 
 std::int64_t PlaneFilter::scratch_size(int n_threads) const {
@@ -127,54 +157,52 @@ void PlaneFilter::forward(const double* plane, std::int64_t row_stride, const Fi
                           Complex* spectrum, double* scratch, int n_threads) const {
   const LineWindow x_window = clipped(window.x_begin, window.x_end, x().size);
   const LineWindow y_window = clipped(window.y_begin, window.y_end, y().size);
-  const std::int64_t n_strips = impl_->rows.n_strips();
+  const std::int64_t n_strips = impl_->n_strips();
   const std::int64_t n_rows = y_window.size();
+  const std::int64_t row_size = impl_->columns.row_size();
+  const std::int64_t group = impl_->rows.group_size();
 #pragma omp parallel num_threads(n_threads)
   {
     const Impl::Scratch mine = impl_->place(scratch, omp_get_thread_num(), nullptr);
 #pragma omp for schedule(static)
-    for (std::int64_t r = 0; r < n_rows; ++r) {
-      impl_->rows.forward(plane + (y_window.begin + r) * row_stride, x_window, mine.row);
-      const Complex* numbers = mine.row.numbers;
-      for (std::int64_t s = 0; s < n_strips; ++s, numbers += strip_width)
-        std::copy(numbers, numbers + strip_width, mine.rows + (s * n_rows + r) * strip_width);
-    }
+    for (std::int64_t r = 0; r < n_rows; r += group)
+      impl_->rows.forward(plane + (y_window.begin + r) * row_stride, row_stride,
+                          std::min(group, n_rows - r), x_window, mine.group,
+                          {mine.rows + r * row_size, n_rows * row_size});
 #pragma omp for schedule(static)
     for (std::int64_t s = 0; s < n_strips; ++s)
-      impl_->columns.forward(mine.rows + s * n_rows * strip_width, y_window, mine.strip,
-                             spectrum + s * impl_->strip_stride());
+      impl_->columns.forward(mine.rows + s * n_rows * row_size, y_window,
+                             reals(spectrum) + s * impl_->strip_stride(), mine.strip);
   }
 }
 
 void PlaneFilter::multiply(const double* multiplier, double weight, const Complex* spectrum,
                            Complex* sum, Accumulate how, int n_threads) const {
-  const std::int64_t n_strips = impl_->rows.n_strips();
+  const std::int64_t n_strips = impl_->n_strips();
   const std::int64_t stride = impl_->strip_stride();
 #pragma omp parallel for schedule(static) num_threads(n_threads)
   for (std::int64_t s = 0; s < n_strips; ++s)
-    impl_->multiplier.multiply(multiplier, weight, s, spectrum + s * stride, sum + s * stride, how);
+    plane_lanes::multiply(impl_->multiplied, multiplier, weight, s * plane_lanes::width(),
+                          reals(spectrum) + s * stride, reals(sum) + s * stride, how);
 }
 
 void PlaneFilter::backward(Complex* sum, double* plane, std::int64_t row_stride, Accumulate how,
                            double* scratch, int n_threads) const {
-  const std::int64_t n_strips = impl_->rows.n_strips();
+  const std::int64_t n_strips = impl_->n_strips();
   const std::int64_t n_rows = y().size_out;
+  const std::int64_t row_size = impl_->columns.row_size();
+  const std::int64_t group = impl_->rows.group_size();
 #pragma omp parallel num_threads(n_threads)
   {
     const Impl::Scratch mine = impl_->place(scratch, omp_get_thread_num(), nullptr);
 #pragma omp for schedule(static)
     for (std::int64_t s = 0; s < n_strips; ++s)
-      impl_->columns.backward(sum + s * impl_->strip_stride(), mine.strip,
-                              mine.rows + s * n_rows * strip_width);
+      impl_->columns.backward(reals(sum) + s * impl_->strip_stride(), mine.strip,
+                              mine.rows + s * n_rows * row_size);
 #pragma omp for schedule(static)
-    for (std::int64_t r = 0; r < n_rows; ++r) {
-      Complex* numbers = mine.row.numbers;
-      for (std::int64_t s = 0; s < n_strips; ++s, numbers += strip_width) {
-        const Complex* from = mine.rows + (s * n_rows + r) * strip_width;
-        std::copy(from, from + strip_width, numbers);
-      }
-      impl_->rows.backward(mine.row, plane + r * row_stride, how);
-    }
+    for (std::int64_t r = 0; r < n_rows; r += group)
+      impl_->rows.backward({mine.rows + r * row_size, n_rows * row_size}, mine.group,
+                           plane + r * row_stride, row_stride, std::min(group, n_rows - r), how);
   }
 }
 
@@ -206,12 +234,13 @@ void PlaneFilter::multiplier_of_taps(std::span<const double> taps, std::int64_t 
   HostBuffer<Complex> spectrum(period.spectrum_size());
   HostBuffer<double> scratch(period.scratch_size(n_threads));
   period.forward(plane.data(), nx, {0, nx, 0, ny}, spectrum.data(), scratch.data(), n_threads);
-  // An even plane has a real transform.
+  // An even plane has a real transform: row q of strip p / width, lane p % width.
+  const std::int64_t width = plane_lanes::width();
   for (std::int64_t q = 0; q < y().n_frequencies(); ++q) {
     for (std::int64_t p = 0; p < x().n_frequencies(); ++p) {
-      const std::int64_t strip = p / strip_width;
+      const double* strip = reals(spectrum.data()) + p / width * period.impl_->strip_stride();
       multiplier[to_size(q * x().n_frequencies() + p)] =
-          spectrum[strip * period.impl_->strip_stride() + q * strip_width + p % strip_width].real();
+          strip[q * period.impl_->columns.row_size() + p % width];
     }
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <algorithm>
 #include <complex>
 #include <cstdint>
 
@@ -18,6 +19,12 @@ struct LineWindow {
 /// Returns the part of [begin, end) that is within [0, size); [0, 0) if there is none.
 LineWindow clipped(std::int64_t begin, std::int64_t end, std::int64_t size);
 
+/// Returns where the input of StripFft has an element: in reverse order, for the sign that
+/// transforms forward.
+inline std::int64_t reversed(const FilterAxis& axis, std::int64_t element) {
+  return element == 0 ? 0 : axis.length - element;
+}
+
 /// Returns the element of the FFT that holds a position of the axis's period: the even positions of
 /// a cosine axis, then the odd ones backwards.
 inline std::int64_t fft_element(const FilterAxis& axis, std::int64_t position) {
@@ -25,49 +32,64 @@ inline std::int64_t fft_element(const FilterAxis& axis, std::int64_t position) {
   return position % 2 == 0 ? position / 2 : axis.length - 1 - position / 2;
 }
 
-/// Single rows along x: values <-> complex numbers.
+/// Rows along x, in groups of two for each vector lane: values <-> complex numbers, length / 2 + 1
+/// for each row. Two rows are the real and imaginary part of one FFT.
 class PlaneRows {
  public:
-  /// What a row needs while it is transformed.
+  /// What a group needs while it is transformed, each scratch_size() doubles.
   struct Scratch {
-    double* values = nullptr;                 ///< [axis.length]
-    std::complex<double>* numbers = nullptr;  ///< [n_strips() * strip_width]
+    double* data = nullptr;
+    double* other = nullptr;
+  };
+  /// One row of every strip, for each row of the group.
+  template <class T>
+  struct Strips {
+    T* data = nullptr;       ///< rows follow each other
+    std::int64_t apart = 0;  ///< from a row of one strip to that of the next
   };
 
   explicit PlaneRows(const FilterAxis& axis);
 
-  /// Complex numbers of a row, length / 2 + 1; number p has the cosines p and length - p in its
-  /// real and imaginary part, turned by exp(i pi p / (2 length)), on a cosine axis.
   std::int64_t n_numbers() const { return axis_.length / 2 + 1; }
-  std::int64_t n_strips() const { return (n_numbers() + strip_width - 1) / strip_width; }
+  std::int64_t n_strips() const { return (n_numbers() + width_ - 1) / width_; }
+  std::int64_t group_size() const { return 2 * width_; }
+  std::int64_t scratch_size() const { return axis_.length * group_size(); }
 
-  /// Transforms a row to scratch.numbers; those beyond n_numbers() are zero.
-  void forward(const double* row, LineWindow window, const Scratch& scratch) const noexcept;
-  /// Transforms scratch.numbers, which are lost, to size_out values.
-  void backward(const Scratch& scratch, double* row, Accumulate how) const noexcept;
+  /// Transforms n_rows <= group_size() rows. Numbers beyond n_numbers() are zero.
+  void forward(const double* rows, std::int64_t row_stride, std::int64_t n_rows, LineWindow window,
+               const Scratch& scratch, Strips<double> strips) const noexcept;
+  /// Transforms rows of strips to size_out values each.
+  void backward(Strips<const double> strips, const Scratch& scratch, double* rows,
+                std::int64_t row_stride, std::int64_t n_rows, Accumulate how) const noexcept;
 
  private:
-  void fill(const double* row, LineWindow window, double* values) const noexcept;
-
   FilterAxis axis_;
-  const RowFft* fft_;
+  std::int64_t width_;
+  const StripFft* fft_;
 };
 
-/// Strips of strip_width columns along y.
+/// Strips of columns along y: rows of a strip <-> their transforms.
 class PlaneColumns {
  public:
   explicit PlaneColumns(const FilterAxis& axis);
 
-  /// Transforms [window.size()][strip_width] numbers to [length][strip_width].
-  /// values  scratch, [length][strip_width]
-  void forward(const std::complex<double>* rows, LineWindow window, std::complex<double>* values,
-               std::complex<double>* strip) const noexcept;
-  /// Transforms a strip, which is lost, to [size_out][strip_width] numbers.
-  void backward(std::complex<double>* strip, std::complex<double>* values,
-                std::complex<double>* rows) const noexcept;
+  std::int64_t row_size() const { return row_size_; }  ///< doubles of a row of a strip
+  std::int64_t strip_size() const { return axis_.length * row_size_; }
+
+  /// Transforms window.size() rows to a strip.
+  /// other  scratch, strip_size()
+  void forward(const double* rows, LineWindow window, double* strip, double* other) const noexcept;
+  /// Transforms a strip, which is lost, to size_out rows.
+  void backward(double* strip, double* other, double* rows) const noexcept;
 
  private:
+  void fill(const double* rows, LineWindow window, double* values) const noexcept;
+  void copy_row(const double* from, double* to) const noexcept {
+    std::copy(from, from + row_size_, to);
+  }
+
   FilterAxis axis_;
+  std::int64_t row_size_;
   const StripFft* fft_;
 };
 

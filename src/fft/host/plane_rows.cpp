@@ -1,34 +1,187 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <algorithm>
 
+#include "base/simd/instruction_sets.hpp"
+#include "fft/host/plane_lanes.hpp"
 #include "fft/host/plane_lines.hpp"
 
-namespace ringweave::detail::inline fft {
-namespace {
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "fft/host/plane_rows.cpp"
+#include "hwy/foreach_target.h"
+#include "hwy/highway.h"
+// After foreach_target.h.
+#include "base/simd/complex_lanes-inl.hpp"
+#include "fft/lane_turn-inl.hpp"
 
-template <Accumulate how>
-void put(double value, double& to) {
-  to = how == Accumulate::add ? to + value : value;
+HWY_BEFORE_NAMESPACE();
+namespace ringweave::detail::HWY_NAMESPACE {
+
+/// The rows of a group in memory. Real parts belong to the first n_lanes rows, imaginary parts to
+/// the others.
+template <class T>
+struct GroupRows {
+  T* first = nullptr;
+  std::int64_t apart = 0;
+  std::int64_t n_rows = 0;
+
+  bool has(std::int64_t row) const { return row < n_rows; }
+  T* row(std::int64_t r) const { return first + r * apart; }
+  /// Rows that do not exist are read as the first one.
+  T* readable(std::int64_t r) const { return has(r) ? row(r) : first; }
+};
+
+/// Writes values [begin, end) of all rows to the elements of the FFT.
+void fill_rows(const FilterAxis& axis, const GroupRows<const double>& rows, std::int64_t begin,
+               std::int64_t end, double* values) {
+  std::fill(values, values + axis.length * element, 0.0);
+  for (std::int64_t half = 0; half < 2; ++half) {
+    const double* from[n_lanes];
+    for (std::int64_t r = 0; r < n_lanes; ++r) from[r] = rows.readable(half * n_lanes + r);
+    const auto place = [&](std::int64_t i) {
+      return values + reversed(axis, fft_element(axis, axis.first + i)) * element + half * n_lanes;
+    };
+    std::int64_t i = begin;
+    for (; i + n_lanes <= end; i += n_lanes) {
+      V v[n_lanes];
+      for (std::int64_t r = 0; r < n_lanes; ++r) v[r] = hn::LoadU(D(), from[r] + i);
+      turn<n_lanes>(D(), v);
+      for (std::int64_t c = 0; c < n_lanes; ++c) hn::Store(v[c], D(), place(i + c));
+    }
+    for (; i < end; ++i) {
+      double* to = place(i);
+      for (std::int64_t r = 0; r < n_lanes; ++r) to[r] = from[r][i];
+    }
+  }
+  if (!axis.is_mirrored) return;
+  // A Fourier axis from 0 on: value i is element i, and its image the one that is reversed.
+  for (std::int64_t i = std::max<std::int64_t>(begin, 1); i < std::min(end, axis.size - 1); ++i)
+    store(load(values + reversed(axis, i) * element), values + i * element);
+}
+
+/// Writes numbers [n_lanes] of n_lanes rows, [number][row], to the rows of a strip.
+HWY_INLINE void put_strip(ComplexLanes* numbers, const GroupRows<double>& rows, std::int64_t half) {
+  V re[n_lanes];
+  V im[n_lanes];
+  for (std::int64_t c = 0; c < n_lanes; ++c) {
+    re[c] = numbers[c].re;
+    im[c] = numbers[c].im;
+  }
+  turn<n_lanes>(D(), re);
+  turn<n_lanes>(D(), im);
+  for (std::int64_t r = 0; r < n_lanes; ++r) {
+    if (rows.has(half * n_lanes + r)) store({re[r], im[r]}, rows.row(half * n_lanes + r));
+  }
+}
+
+/// Reads what put_strip() writes.
+HWY_INLINE void get_strip(const GroupRows<const double>& rows, std::int64_t half,
+                          ComplexLanes* numbers) {
+  V re[n_lanes];
+  V im[n_lanes];
+  for (std::int64_t r = 0; r < n_lanes; ++r) {
+    const ComplexLanes row = load(rows.readable(half * n_lanes + r));
+    re[r] = row.re;
+    im[r] = row.im;
+  }
+  turn<n_lanes>(D(), re);
+  turn<n_lanes>(D(), im);
+  for (std::int64_t c = 0; c < n_lanes; ++c) numbers[c] = {re[c], im[c]};
+}
+
+/// Separates the transforms of two real rows, which are the even and the odd part of that of both.
+void separate_rows(const FilterAxis& axis, const double* values, std::int64_t n_strips,
+                   GroupRows<double> rows, std::int64_t strips_apart) {
+  const V one_half = broadcast(0.5);
+  for (std::int64_t s = 0; s < n_strips; ++s, rows.first += strips_apart) {
+    ComplexLanes first[n_lanes];
+    ComplexLanes second[n_lanes];
+    for (std::int64_t c = 0; c < n_lanes; ++c) {
+      const std::int64_t k = s * n_lanes + c;
+      const bool exists = k <= axis.length / 2;
+      const ComplexLanes direct = exists ? load(values + k * element) : zero();
+      const ComplexLanes mirrored =
+          exists ? conjugate(load(values + reversed(axis, k) * element)) : zero();
+      first[c] = scaled(direct + mirrored, one_half);
+      second[c] = scaled(times_i(mirrored - direct), one_half);
+    }
+    put_strip(first, rows, 0);
+    put_strip(second, rows, 1);
+  }
+}
+
+/// Reverses separate_rows().
+void join_rows(const FilterAxis& axis, GroupRows<const double> rows, std::int64_t n_strips,
+               std::int64_t strips_apart, double* values) {
+  for (std::int64_t s = 0; s < n_strips; ++s, rows.first += strips_apart) {
+    ComplexLanes first[n_lanes];
+    ComplexLanes second[n_lanes];
+    get_strip(rows, 0, first);
+    get_strip(rows, 1, second);
+    for (std::int64_t c = 0; c < n_lanes; ++c) {
+      const std::int64_t k = s * n_lanes + c;
+      if (k > axis.length / 2) break;
+      store(add_times_i(conjugate(first[c]), conjugate(second[c])),
+            values + reversed(axis, k) * element);
+      store(add_times_i(first[c], second[c]), values + k * element);
+    }
+  }
 }
 
 /// Copies the values that result from the elements of the FFT.
-template <Accumulate how>
-void take_row(const FilterAxis& axis, const double* values, double* row) {
-  if (axis.series == AxisSeries::fourier) {
-    for (std::int64_t i = 0; i < axis.size_out; ++i) put<how>(values[axis.first_out + i], row[i]);
-    return;
+void take_rows(const FilterAxis& axis, const double* values, const GroupRows<double>& rows,
+               Accumulate how) {
+  const bool adds = how == Accumulate::add;
+  for (std::int64_t half = 0; half < 2; ++half) {
+    const auto place = [&](std::int64_t i) {
+      return values + fft_element(axis, axis.first_out + i) * element + half * n_lanes;
+    };
+    const std::int64_t first_row = half * n_lanes;
+    std::int64_t i = 0;
+    for (; i + n_lanes <= axis.size_out; i += n_lanes) {
+      V v[n_lanes];
+      for (std::int64_t c = 0; c < n_lanes; ++c) v[c] = hn::Load(D(), place(i + c));
+      turn<n_lanes>(D(), v);
+      for (std::int64_t r = 0; r < n_lanes && rows.has(first_row + r); ++r) {
+        double* to = rows.row(first_row + r) + i;
+        hn::StoreU(adds ? hn::Add(hn::LoadU(D(), to), v[r]) : v[r], D(), to);
+      }
+    }
+    for (; i < axis.size_out; ++i) {
+      for (std::int64_t r = 0; r < n_lanes && rows.has(first_row + r); ++r) {
+        double& to = rows.row(first_row + r)[i];
+        to = adds ? to + place(i)[r] : place(i)[r];
+      }
+    }
   }
-  // Positions of one parity are consecutive elements.
-  const std::int64_t odd = axis.first_out % 2;
-  const double* even_values = values + (axis.first_out + odd) / 2;
-  for (std::int64_t i = odd, k = 0; i < axis.size_out; i += 2, ++k)
-    put<how>(even_values[k], row[i]);
-  const double* odd_values = values + axis.length - 1 - axis.first_out / 2;
-  for (std::int64_t i = 1 - odd, k = 0; i < axis.size_out; i += 2, ++k)
-    put<how>(odd_values[-k], row[i]);
 }
 
-}  // namespace
+void read_group(const FilterAxis& axis, const double* rows, std::int64_t row_stride,
+                std::int64_t n_rows, LineWindow window, double* values) {
+  fill_rows(axis, {rows, row_stride, n_rows}, window.begin, window.end, values);
+}
+void put_group(const FilterAxis& axis, const double* values, std::int64_t n_strips,
+               std::int64_t n_rows, PlaneRows::Strips<double> strips) {
+  separate_rows(axis, values, n_strips, {strips.data, element, n_rows}, strips.apart);
+}
+void get_group(const FilterAxis& axis, PlaneRows::Strips<const double> strips,
+               std::int64_t n_strips, std::int64_t n_rows, double* values) {
+  join_rows(axis, {strips.data, element, n_rows}, n_strips, strips.apart, values);
+}
+void write_group(const FilterAxis& axis, const double* values, double* rows,
+                 std::int64_t row_stride, std::int64_t n_rows, Accumulate how) {
+  take_rows(axis, values, {rows, row_stride, n_rows}, how);
+}
+
+}  // namespace ringweave::detail::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace ringweave::detail::inline fft {
+
+HWY_EXPORT(read_group);
+HWY_EXPORT(put_group);
+HWY_EXPORT(get_group);
+HWY_EXPORT(write_group);
 
 LineWindow clipped(std::int64_t begin, std::int64_t end, std::int64_t size) {
   begin = std::max<std::int64_t>(begin, 0);
@@ -36,44 +189,24 @@ LineWindow clipped(std::int64_t begin, std::int64_t end, std::int64_t size) {
   return begin < end ? LineWindow{begin, end} : LineWindow{};
 }
 
-PlaneRows::PlaneRows(const FilterAxis& axis) : axis_(axis), fft_(&RowFft::of_length(axis.length)) {}
+PlaneRows::PlaneRows(const FilterAxis& axis)
+    : axis_(axis), width_(plane_lanes::width()), fft_(&StripFft::of_length(axis.length)) {}
 
-void PlaneRows::fill(const double* row, LineWindow window, double* values) const noexcept {
-  const std::int64_t first = axis_.first + window.begin;
-  if (axis_.series == AxisSeries::fourier) {
-    double* after = std::copy(row + window.begin, row + window.end, values + first);
-    std::fill(values, values + first, 0.0);
-    std::fill(after, values + axis_.length, 0.0);
-    if (!axis_.is_mirrored) return;
-    const std::int64_t end = std::min(window.end, axis_.size - 1);
-    for (std::int64_t i = std::max<std::int64_t>(window.begin, 1); i < end; ++i)
-      values[axis_.length - i] = row[i];
-    return;
-  }
-  std::fill(values, values + axis_.length, 0.0);
-  const std::int64_t odd = first % 2;
-  double* even_values = values + (first + odd) / 2;
-  for (std::int64_t i = window.begin + odd, k = 0; i < window.end; i += 2, ++k)
-    even_values[k] = row[i];
-  double* odd_values = values + axis_.length - 1 - first / 2;
-  for (std::int64_t i = window.begin + 1 - odd, k = 0; i < window.end; i += 2, ++k)
-    odd_values[-k] = row[i];
+void PlaneRows::forward(const double* rows, std::int64_t row_stride, std::int64_t n_rows,
+                        LineWindow window, const Scratch& scratch,
+                        Strips<double> strips) const noexcept {
+  HWY_DYNAMIC_DISPATCH(read_group)(axis_, rows, row_stride, n_rows, window, scratch.data);
+  const double* values = fft_->transform(scratch.data, scratch.other);
+  HWY_DYNAMIC_DISPATCH(put_group)(axis_, values, n_strips(), n_rows, strips);
 }
 
-void PlaneRows::forward(const double* row, LineWindow window,
-                        const Scratch& scratch) const noexcept {
-  fill(row, window, scratch.values);
-  fft_->forward(scratch.values, scratch.numbers);
-  std::fill(scratch.numbers + n_numbers(), scratch.numbers + n_strips() * strip_width, 0.0);
-}
-
-void PlaneRows::backward(const Scratch& scratch, double* row, Accumulate how) const noexcept {
-  fft_->backward(scratch.numbers, scratch.values);
-  if (how == Accumulate::add) {
-    take_row<Accumulate::add>(axis_, scratch.values, row);
-  } else {
-    take_row<Accumulate::overwrite>(axis_, scratch.values, row);
-  }
+void PlaneRows::backward(Strips<const double> strips, const Scratch& scratch, double* rows,
+                         std::int64_t row_stride, std::int64_t n_rows,
+                         Accumulate how) const noexcept {
+  HWY_DYNAMIC_DISPATCH(get_group)(axis_, strips, n_strips(), n_rows, scratch.data);
+  const double* values = fft_->transform(scratch.data, scratch.other);
+  HWY_DYNAMIC_DISPATCH(write_group)(axis_, values, rows, row_stride, n_rows, how);
 }
 
 }  // namespace ringweave::detail::inline fft
+#endif  // HWY_ONCE
