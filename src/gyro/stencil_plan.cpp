@@ -19,42 +19,60 @@ std::int64_t reach_of(Interpolation interpolation, double r) {
   return whole + (interpolation == Interpolation::bilinear ? 1 : 3);
 }
 
-FilterAxis whole_axis(PlaneBoundary boundary, std::int64_t n, std::int64_t margin,
-                      std::int64_t reach, RowRange out, bool is_even) {
-  FilterAxis axis{.size = n, .first_out = out.begin, .size_out = out.size()};
+/// An axis, and the largest offset that acts.
+struct PlannedAxis {
+  FilterAxis axis;
+  std::int64_t most = std::numeric_limits<std::int64_t>::max();
+};
+
+PlannedAxis whole_axis(PlaneBoundary boundary, std::int64_t n, std::int64_t margin,
+                       std::int64_t reach, RowRange out, bool is_even) {
+  PlannedAxis planned{{.size = n, .first_out = out.begin, .size_out = out.size()}};
+  FilterAxis& axis = planned.axis;
   axis.is_mirrored = boundary == PlaneBoundary::mirror;
   if (axis.is_mirrored) {
     axis.length = 2 * (n - 1);
   } else if (boundary == PlaneBoundary::periodic) {
     axis.length = n;
   } else {
-    // Whole sources are at most so far from a target.
-    const std::int64_t distance = n - 1 - margin;
-    axis.length = fast_length(std::max(n, distance + std::min(reach, distance) + 1), is_even);
+    // Whole sources are not farther from a target.
+    planned.most = n - 1 - margin;
+    const std::int64_t period = planned.most + std::min(reach, planned.most) + 1;
+    axis.length = fast_length(std::max(n, period), is_even);
   }
-  return axis;
+  return planned;
+}
+
+/// The rows that are held and reach the own ones; none if there are no own ones.
+RowRange reaching_rows(const HeldRows& rows, std::int64_t reach) {
+  return {std::max(rows.own.begin - reach, rows.positions.begin),
+          std::min(rows.own.end + reach, rows.positions.end)};
 }
 
 /// The axis of some rows, which are held with what is beside them.
-StencilFilter band_filter(const FilterAxis& x, const HeldRows& rows, std::int64_t reach) {
-  RowRange in{rows.own.begin - reach, rows.own.end + reach};
-  in.begin = std::max(in.begin, rows.positions.begin);
-  in.end = std::min(in.end, rows.positions.end);
-  const std::int64_t distance =
+PlannedAxis band_axis(const HeldRows& rows, std::int64_t reach) {
+  const RowRange in = reaching_rows(rows, reach);
+  PlannedAxis planned;
+  planned.most =
       std::max({std::int64_t{0}, in.end - 1 - rows.own.begin, rows.own.end - 1 - in.begin});
-  FilterAxis y{.size = in.size(), .first_out = rows.own.begin - in.begin};
-  y.size_out = rows.own.size();
-  y.length = fast_length(std::max(in.size(), distance + std::min(reach, distance) + 1));
-  return {x, y, in.begin - rows.positions.begin};
+  const std::int64_t period = planned.most + std::min(reach, planned.most) + 1;
+  planned.axis = {.size = in.size(), .length = fast_length(std::max(in.size(), period))};
+  planned.axis.first_out = rows.own.begin - in.begin;
+  planned.axis.size_out = rows.own.size();
+  return planned;
 }
 
 StencilFilter filter_of(const StencilPlan& plan, const StencilPlan::Radius& radius) {
   const std::int64_t margin = plan.sides.margin;
   const HeldRows& rows = plan.rows();
-  const FilterAxis x =
+  const PlannedAxis x =
       whole_axis(plan.sides.x_boundary, plan.n_x, margin, radius.reach_x, {0, plan.n_x}, true);
-  if (!rows.is_whole) return band_filter(x, rows, radius.reach_y);
-  return {x, whole_axis(rows.boundary, plan.n_y, margin, radius.reach_y, rows.own, false), 0};
+  const PlannedAxis y =
+      rows.is_whole ? whole_axis(rows.boundary, plan.n_y, margin, radius.reach_y, rows.own, false)
+                    : band_axis(rows, radius.reach_y);
+  const std::int64_t first_row =
+      rows.is_whole ? 0 : reaching_rows(rows, radius.reach_y).begin - rows.positions.begin;
+  return {x.axis, y.axis, x.most, y.most, first_row};
 }
 
 /// Estimates the operations of one transform.

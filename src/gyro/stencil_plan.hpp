@@ -17,6 +17,9 @@ namespace ringweave::detail::inline gyro {
 struct StencilFilter {
   FilterAxis x;
   FilterAxis y;
+  // Taps of longer offsets never act, but would on images of sources.
+  std::int64_t most_x = 0;
+  std::int64_t most_y = 0;
   std::int64_t first_row = 0;  ///< number of the held row that is the first of y
 };
 

@@ -181,8 +181,9 @@ RadiusTables StencilScheme::tables_of(std::int64_t number) const {
   made.sides = make_stencil_tables(plan_.interpolation, radius.circle, plan_.n_x, plan_.n_y,
                                    plan_.sides.x_ends(), plan_.sides.y_ends());
   if (radius.filter >= 0) {
-    const std::int64_t n_x = std::min(made.sides.reach_x, radius.reach_x) + 1;
-    const std::int64_t n_y = std::min(made.sides.reach_y, radius.reach_y) + 1;
+    const StencilFilter& planned = plan_.filters[to_size(radius.filter)];
+    const std::int64_t n_x = std::min(made.sides.reach_x, planned.most_x) + 1;
+    const std::int64_t n_y = std::min(made.sides.reach_y, planned.most_y) + 1;
     const PlaneFilter& filter = filters_[to_size(radius.filter)];
     made.multiplier.allocate(filter.multiplier_size());
     filter.multiplier_of_taps(acting_taps(made.sides, n_x, n_y), n_x, n_y,

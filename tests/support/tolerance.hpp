@@ -48,7 +48,7 @@ inline constexpr double max_over_rms = 10;     ///< maximum error allowed per rm
 /// Filtered planes against direct sums, over the largest value.
 inline constexpr double filtered_plane = 2e-14;
 // Averages by the padded cosine transform, over the largest average.
-inline constexpr double gyro_dct = 1e-14;      ///< of fields that vanish at the edge and are resolved
+inline constexpr double gyro_dct = 1e-14;  ///< of fields that vanish at the edge and are resolved
 inline constexpr double gyro_dct_row = 1e-13;  ///< rows times fields, plane waves
 /// Errors are those of the method, which are known to this part of themselves.
 inline constexpr double gyro_known_error = 0.02;
