@@ -24,6 +24,8 @@ constexpr double nodes_of_a_message = 4096;
 constexpr double factor_of_thin_bands = 1.25;
 // Coefficients and exchange of method chebyshev, over the sums of all rows.
 constexpr double shared_part_of_chebyshev = 0.1;
+// Entries of its operator that take as long as a node that is transformed.
+constexpr double entries_of_a_node = 100;
 
 /// The begin of a part when `total` items are cut evenly.
 std::int64_t even_cut(std::int64_t total, std::int64_t part, std::int64_t n_parts) {
@@ -67,11 +69,13 @@ struct CostModel {
   /// Of one field and radius, for a rank with 1 / row_parts of the rows.
   double of_plane(std::int64_t row_parts) const {
     const std::int64_t n = spec.grid.y.size;
-    if (row_parts == 1) return nodes(rows_of_whole_plane());
-    if (!is_stencil(spec.method)) {
-      const auto shared = shared_part_of_chebyshev * static_cast<double>(spec.grid.x.size * n);
-      return nodes(n) / static_cast<double>(row_parts) + shared + nodes_of_a_message;
+    if (spec.method == GyroMethod::chebyshev) {
+      const double whole = nodes(n) * std::max(1.0, nodes(n) / entries_of_a_node);
+      if (row_parts == 1) return whole;
+      return whole * (1 / static_cast<double>(row_parts) + shared_part_of_chebyshev) +
+             nodes_of_a_message;
     }
+    if (row_parts == 1) return nodes(rows_of_whole_plane());
     const double thin = halo > n / row_parts ? factor_of_thin_bands : 1;
     return thin * (nodes(most_of_a_part(n, row_parts) + 2 * halo) + nodes_of_a_message);
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Checks a transform in a program with an MPI_Comm of its own: <S a, f> must equal <a, S^T f>. Then
-// smoothing on rings and with a split kernel against smoothing in harmonic space.
+// smoothing on rings and with a split kernel against smoothing in harmonic space, and gyroaverages
+// against their transpose.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -123,6 +124,30 @@ double splitting_gap(const Communicator& comm, const std::shared_ptr<const RingG
   return std::sqrt(comm.sum(dot(map, map)) / whole) / split.error().total;
 }
 
+/// A gyroaverage of rows against its transpose, <G f, g> = <f, G^T g>.
+double gyroaverage_gap(const Communicator& comm) {
+  GyroSpec spec;
+  spec.grid.x = {.size = 40, .first = -1, .last = 1};
+  spec.grid.y = {.size = 40, .first = 0, .last = 1, .boundary = PlaneBoundary::periodic};
+  spec.radii = {0.1, 0.3};
+  Gyroaverage gyro(comm, spec);
+  const GyroPart& part = gyro.part();
+  MapBuffer<double> f(part.n_fields(), part.n_field_rows() * 40);
+  MapBuffer<double> g(part.n_fields() * part.n_radii(), part.n_rows() * 40);
+  for (std::int64_t i = 0; i < f.n_components() * f.size(); ++i)
+    f.view().data()[i] = std::cos(0.1 * static_cast<double>(i));
+  for (std::int64_t i = 0; i < g.n_components() * g.size(); ++i)
+    g.view().data()[i] = std::sin(0.3 * static_cast<double>(i));
+  MapBuffer<double> averages(g.n_components(), g.size());
+  MapBuffer<double> back(f.n_components(), f.size());
+  gyro.each<double>(f.view(), averages.view());
+  gyro.each_adjoint<double>(g.view(), back.view());
+  // Ranks that share radii have the same fields: those of the first radius count.
+  const double of_fields = part.radius_begin == 0 ? dot(f, back) : 0;
+  return std::abs(comm.sum(dot(averages, g)) - comm.sum(of_fields)) /
+         std::sqrt(comm.sum(dot(averages, averages)) * comm.sum(dot(g, g)));
+}
+
 int check(const Communicator& comm) {
   TransformSpec spec;
   spec.grid = std::make_shared<const RingGrid>(RingGrid::healpix(nside));
@@ -132,11 +157,15 @@ int check(const Communicator& comm) {
   const double adjoint = adjoint_gap(transform);
   const double smoothing = smoothing_gap(comm, spec.grid);
   const double splitting = splitting_gap(comm, spec.grid);
+  const double gyroaverage = gyroaverage_gap(comm);
   if (comm.is_root()) {
-    std::printf("Ringweave %s: adjoint gap %.1e, smoothing gap %.1e, splitting gap %.2f\n",
-                RINGWEAVE_VERSION, adjoint, smoothing, splitting);
+    std::printf(
+        "Ringweave %s: adjoint gap %.1e, smoothing gap %.1e, splitting gap %.2f, gyroaverage gap "
+        "%.1e\n",
+        RINGWEAVE_VERSION, adjoint, smoothing, splitting, gyroaverage);
   }
-  return adjoint < 1e-13 && smoothing < 1e-3 && splitting <= 1 ? 0 : 1;
+  const bool is_good = adjoint < 1e-13 && smoothing < 1e-3 && splitting <= 1 && gyroaverage < 1e-13;
+  return is_good ? 0 : 1;
 }
 
 }  // namespace
