@@ -170,28 +170,11 @@ template void write_hdf5_plane(const Communicator&, const std::string&, const Pl
                                Hdf5Mode, const PlaneFilePart&, MapView<const float>,
                                const Hdf5Limits&);
 
-<<<<<<< HEAD
 PlaneOutput::PlaneOutput(const AtomicOutput& output, const PlaneHeader& header,
                          const Provenance& provenance)
     : output_(output), header_(header), provenance_(provenance) {
   const Communicator& comm = output.comm();
   agree(comm, [&] { check_header(output.path(), header); });
-=======
-}  // namespace detail::inline io
-
-struct PlaneFileWriter::Impl {
-  detail::AtomicOutput output;
-  PlaneHeader header;
-  Provenance provenance;  ///< its keywords become attributes of the data set in commit()
-  detail::Hdf5Mode mode = detail::Hdf5Mode::independent;
-};
-
-PlaneFileWriter::PlaneFileWriter(const Communicator& comm, const std::string& path,
-                                 IfExists if_exists, const PlaneHeader& header,
-                                 const Provenance& provenance) {
-  detail::agree(comm, [&] { detail::check_header(path, header); });
-  impl_.reset(new Impl{detail::AtomicOutput(comm, path, if_exists), header, provenance});
->>>>>>> wt-planefiles
   for (const Keyword& attribute : header.attributes)
     provenance_.origin.keywords.push_back(attribute);
   DiskSpace space = DiskSpace::unknown;
