@@ -163,7 +163,8 @@ double estimate_error(Run& run, const GyroJob& job, const PlaneFileReader& reade
       largest = std::max(largest, averages->largest());
       difference = std::max(difference, averages->difference());
     }
-    run.progress.step(checked_cast<int>(round + 1), checked_cast<int>(n_rounds));
+    run.progress.step(checked_cast<int>(round + 1, "rounds"),
+                      checked_cast<int>(n_rounds, "rounds"));
   }
   largest = run.comm.max(largest);
   difference = run.comm.max(difference);

@@ -27,7 +27,7 @@ constexpr std::array<std::pair<std::string_view, GyroMethod>, 4> methods{
      {"chebyshev", GyroMethod::chebyshev}}};
 
 /// An option that some forms of the command do not have.
-struct Limited {
+struct LimitedOption {
   bool is_given;
   bool has_place;
   const char* name;
@@ -68,7 +68,7 @@ void check_gyro_options(const GyroaverageOptions& options) {
   const bool is_stencil = method.empty() || method == "bilinear" || method == "bicubic";
   const bool by_target = !options.rho_field.empty();
   const GyroTargets targets = parse_targets(options.targets);
-  const Limited limited[] = {
+  const LimitedOption limited[] = {
       {!options.weights.empty(), combination == GyroCombination::sum, "--weights",
        "to --combine sum"},
       {options.padding >= 0, method == "dct", "--padding", "to --method dct"},
@@ -84,7 +84,7 @@ void check_gyro_options(const GyroaverageOptions& options) {
       {options.estimate, !options.adjoint && !by_target, "--estimate",
        "to averages over radii that are the same at all nodes, not to --adjoint or --rho-field"},
   };
-  for (const Limited& option : limited) {
+  for (const LimitedOption& option : limited) {
     if (option.is_given && !option.has_place)
       throw UsageError(fmt::format("{} belongs {}; leave it out", option.name, option.where));
   }

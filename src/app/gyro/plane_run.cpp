@@ -19,8 +19,9 @@ namespace {
 /// The ranks that have the same radii and fields, and so all rows together. Collective.
 Communicator ranks_of_rows(const Run& run, const GyroPart& part) {
   const std::int64_t place = part.is_empty() ? 0 : 1 + part.radius_begin;
-  const Communicator same_radii = run.comm.split(checked_cast<int>(place), run.comm.rank());
-  return same_radii.split(checked_cast<int>(part.field_begin), same_radii.rank());
+  const Communicator same_radii =
+      run.comm.split(checked_cast<int>(place, "radii"), run.comm.rank());
+  return same_radii.split(checked_cast<int>(part.field_begin, "fields"), same_radii.rank());
 }
 
 /// The planes of this rank, and one step of the run: what one call makes of them.
@@ -123,7 +124,7 @@ template <class T>
 double run_stored(Run& run, const GyroJob& job, const GyroBatches& batches,
                   const PlaneFileReader& reader, Gyroaverage& gyroaverage, PlaneOutput& writer) {
   PlaneRun<T> planes(run, job, gyroaverage);
-  const int n_batches = checked_cast<int>(batches.count());
+  const int n_batches = checked_cast<int>(batches.count(), "batches");
   double indicator = 0;
   run.progress.stage("averaging");
   for (int batch = 0; batch < n_batches; ++batch) {

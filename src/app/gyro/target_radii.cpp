@@ -26,7 +26,7 @@ namespace ringweave::detail::inline app {
 namespace {
 
 /// Fields of a rank at once: their rows of the operator are made once for all.
-constexpr std::int64_t usual_bytes = std::int64_t{1} << 30;
+constexpr std::int64_t usual_step_bytes = std::int64_t{1} << 30;
 /// Planes of doubles that the transpose takes for each field.
 constexpr std::int64_t planes_of_transpose = 16;
 
@@ -75,7 +75,7 @@ TargetShare share_of(const Run& run, const GyroJob& job) {
     share.row_end = n_rows * (rank + 1) / n_ranks;
   }
   share.most_fields = run.comm.min(
-      std::clamp<std::int64_t>(usual_bytes / bytes_of_field(job, share), 1, job.n_fields));
+      std::clamp<std::int64_t>(usual_step_bytes / bytes_of_field(job, share), 1, job.n_fields));
   share.n_steps = run.comm.max((share.field_end - share.field_begin + share.most_fields - 1) /
                                share.most_fields);
   return share;
@@ -170,7 +170,8 @@ void average_stored(Run& run, const GyroJob& job, const TargetShare& share,
     const StageTimer timer(&run.times, "write");
     writer.write(job.is_adjoint() ? whole_part : own_part,
                  MapView<const T>(job.is_adjoint() ? planes : rows));
-    run.progress.step(checked_cast<int>(step + 1), checked_cast<int>(share.n_steps));
+    run.progress.step(checked_cast<int>(step + 1, "steps"),
+                      checked_cast<int>(share.n_steps, "steps"));
   }
 }
 
