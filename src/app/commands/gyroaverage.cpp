@@ -29,7 +29,7 @@ void conclude(Run& run, const GyroJob& job) {
   run.conclusion = fmt::format(
       "{}: {} of {} field(s) on {}, {} radii, {}{}", job.options.output,
       job.is_adjoint() ? "transposed averages" : "averages", job.n_fields, axes,
-      job.spec.radii.size(), name_of(job.spec.method),
+      job.spec.radii.size(), word_of(job.spec.method),
       job.options.combine == "each" ? "" : fmt::format(", --combine {}", job.options.combine));
 }
 

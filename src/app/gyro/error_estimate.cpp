@@ -49,7 +49,7 @@ void require_axis(const PlaneAxis& axis, const GyroJob& job, char name) {
   throw UsageError(
       fmt::format("--estimate: the axis {} has {} nodes; expected {} or more, so that "
                   "every second one suffices for --method {}",
-                  name, axis.size, least, name_of(job.spec.method)));
+                  name, axis.size, least, word_of(job.spec.method)));
 }
 
 /// The averages of one plane over one radius, from all nodes or from every second.

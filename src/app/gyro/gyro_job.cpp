@@ -386,9 +386,9 @@ PlaneFilePart part_of_output(const GyroJob& job, const GyroPart& part, std::int6
 std::vector<Keyword> attributes_of(const GyroJob& job) {
   const GyroSpec& spec = job.spec;
   std::vector<Keyword> attributes{
-      {"method", std::string(name_of(spec.method)), "how fields are continued between nodes"},
+      {"method", std::string(word_of(spec.method)), "how fields are continued between nodes"},
       {"boundary",
-       fmt::format("x={},y={}", name_of(spec.grid.x.boundary), name_of(spec.grid.y.boundary)),
+       fmt::format("x={},y={}", word_of(spec.grid.x.boundary), word_of(spec.grid.y.boundary)),
        "values outside of the nodes"},
       {"combine", job.options.combine, "how fields and radii meet"},
       {"adjoint", job.is_adjoint(), "whether it is the transpose"}};

@@ -151,7 +151,7 @@ std::optional<PlaneDomain> parse_domain(const std::string& text) {
   return PlaneDomain{ends_of(text.substr(0, comma), text), ends_of(text.substr(comma + 1), text)};
 }
 
-const char* name_of(PlaneBoundary boundary) {
+const char* word_of(PlaneBoundary boundary) {
   switch (boundary) {
     case PlaneBoundary::zero: return "zero";
     case PlaneBoundary::periodic: return "periodic";
@@ -160,7 +160,7 @@ const char* name_of(PlaneBoundary boundary) {
   throw InternalError("a boundary without a name");
 }
 
-const char* name_of(GyroMethod method) {
+const char* word_of(GyroMethod method) {
   switch (method) {
     case GyroMethod::bilinear: return "bilinear";
     case GyroMethod::bicubic: return "bicubic";

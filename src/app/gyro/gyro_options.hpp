@@ -48,8 +48,8 @@ GyroTargets parse_targets(const std::string& text);
 std::optional<PlaneDomain> parse_domain(const std::string& text);
 
 /// Returns "zero", "periodic" or "mirror".
-const char* name_of(PlaneBoundary boundary);
+const char* word_of(PlaneBoundary boundary);
 /// Returns the word of --method.
-const char* name_of(GyroMethod method);
+const char* word_of(GyroMethod method);
 
 }  // namespace ringweave::detail::inline app

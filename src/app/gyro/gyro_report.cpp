@@ -26,12 +26,12 @@ nlohmann::ordered_json json_of(const PlaneAxis& axis) {
           {"first", axis.first},
           {"last", axis.last},
           {"nodes", words_of(axis.nodes)},
-          {"boundary", name_of(axis.boundary)}};
+          {"boundary", word_of(axis.boundary)}};
 }
 
 std::string text_of(const PlaneAxis& axis, char name) {
   return fmt::format("{} {} {} nodes from {:.6g} to {:.6g}, {}", name, axis.size,
-                     words_of(axis.nodes), axis.first, axis.last, name_of(axis.boundary));
+                     words_of(axis.nodes), axis.first, axis.last, word_of(axis.boundary));
 }
 
 /// Bytes of a file's data set.
@@ -46,7 +46,7 @@ void print_plan(Run& run, const GyroJob& job, const GyroBatches& batches) {
   const auto [least, most] = std::minmax_element(spec.radii.begin(), spec.radii.end());
   run.say(
       fmt::format("  method {}, {}{}: {} radii from {:.6g} to {:.6g}, {} field(s) in {} batch(es)",
-                  name_of(spec.method), job.options.combine, job.is_adjoint() ? ", adjoint" : "",
+                  word_of(spec.method), job.options.combine, job.is_adjoint() ? ", adjoint" : "",
                   spec.radii.size(), *least, *most, batches.n_fields, batches.count()));
   const GyroPlan& plan = batches.plan;
   run.say(fmt::format("  ranks: {} for radii x {} for fields x {} for rows; {}", plan.radius_parts,
@@ -66,7 +66,7 @@ void record_gyro_plan(Run& run, const GyroJob& job, const GyroBatches& batches) 
   const GyroSpec& spec = job.spec;
   const GyroPlan& plan = batches.plan;
   nlohmann::ordered_json& entry = run.report["gyroaverage"];
-  entry = {{"method", name_of(spec.method)}, {"combine", job.options.combine},
+  entry = {{"method", word_of(spec.method)}, {"combine", job.options.combine},
            {"adjoint", job.is_adjoint()},    {"x", json_of(spec.grid.x)},
            {"y", json_of(spec.grid.y)},      {"radii", spec.radii},
            {"fields", batches.n_fields},     {"fields_of_batch", batches.size},

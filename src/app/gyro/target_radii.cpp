@@ -116,7 +116,7 @@ void require_plan(Run& run, const GyroJob& job, const TargetShare& share) {
       with_program({{"fields and averages", share.most_fields * bytes_of_field(job, share)},
                     {"radii", own * std::int64_t{sizeof(double)}}});
   record_memory(run, estimate);
-  run.report["gyroaverage"] = {{"method", name_of(job.spec.method)},
+  run.report["gyroaverage"] = {{"method", word_of(job.spec.method)},
                                {"adjoint", job.is_adjoint()},
                                {"rho_field", job.options.rho_field},
                                {"fields", job.n_fields},
@@ -201,7 +201,7 @@ int average_by_target(Run& run, const GyroJob& job, const PlaneFileReader& reade
   });
   run.conclusion = fmt::format("{}: {} of {} field(s) over the radii of {}, {}", options.output,
                                options.adjoint ? "transposed averages" : "averages", job.n_fields,
-                               options.rho_field, name_of(job.spec.method));
+                               options.rho_field, word_of(job.spec.method));
   writer.finish();
   return 0;
 }
