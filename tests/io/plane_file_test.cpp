@@ -246,10 +246,12 @@ TEST_F(PlaneFiles, AttributesMayBeAddedUntilTheEnd) {
   const PlaneFileReader reader(comm_, path_);
   int n_steps = 0;
   for (const Keyword& keyword : reader.header().attributes) {
-    if (keyword.name == "indicator") EXPECT_EQ(std::get<double>(keyword.value), 0.125);
-    if (keyword.name != "steps") continue;
-    ++n_steps;
-    EXPECT_EQ(std::get<std::int64_t>(keyword.value), 5);
+    if (keyword.name == "indicator") {
+      EXPECT_EQ(std::get<double>(keyword.value), 0.125);
+    } else if (keyword.name == "steps") {
+      ++n_steps;
+      EXPECT_EQ(std::get<std::int64_t>(keyword.value), 5);
+    }
   }
   EXPECT_EQ(n_steps, 1);
   expect_values<double>(part);

@@ -161,6 +161,10 @@ std::optional<std::string> Hdf5AttributeReader::text(const char* name) const {
   return values.front();
 }
 
+std::string Hdf5AttributeReader::text_or_empty(const char* name) const {
+  return has_text(name) ? text(name).value_or("") : "";
+}
+
 std::optional<std::int64_t> Hdf5AttributeReader::integer(const char* name) const {
   const std::optional<double> value = real(name);
   if (!value) return std::nullopt;

@@ -47,6 +47,8 @@ class Hdf5AttributeReader {
   std::optional<std::int64_t> integer(const char* name) const;
   std::optional<double> real(const char* name) const;
   bool has_text(const char* name) const;
+  /// As text(); empty also where the attribute is no text.
+  std::string text_or_empty(const char* name) const;
   /// The numbers that stand for no value, NaN among them: those of _FillValue, missing_value and
   /// BAD_DATA, and what NetCDF has where nothing was written.
   std::vector<double> missing_values() const;

@@ -34,16 +34,12 @@ Hdf5Handle open_variable(const Hdf5Handle& file, const std::string& name) {
   return {H5Dopen2(file.id(), name.c_str(), H5P_DEFAULT), H5Dclose};
 }
 
-std::string text_attribute(const Hdf5AttributeReader& attributes, const char* name) {
-  return attributes.has_text(name) ? attributes.text(name).value_or("") : "";
-}
-
 /// Tells by the units, as CF does, else by the name.
 Axis axis_of(const Hdf5Handle& file, const std::string& path, const Variable& variable) {
   if (variable.shape.dims.size() != 1) return Axis::other;
   const Hdf5Handle dataset = open_variable(file, variable.name);
   const Hdf5AttributeReader attributes(dataset, path);
-  const std::string units = upper(text_attribute(attributes, "units"));
+  const std::string units = upper(attributes.text_or_empty("units"));
   const std::string name = upper(variable.name);
   if (units.starts_with("DEGREE")) {
     const char last = units.back();
@@ -151,7 +147,7 @@ void add_planes(const Hdf5Handle& file, const std::string& path, const Variable&
     if (std::isfinite(hole)) plane.holes.push_back(hole);
   }
   MapHeader& header = info.header;
-  if (is_stokes(variable.name, 'U') && upper(text_attribute(attributes, "POLCCONV")) == "IAU") {
+  if (is_stokes(variable.name, 'U') && upper(attributes.text_or_empty("POLCCONV")) == "IAU") {
     plane.scale = -plane.scale;
     plane.offset = -plane.offset;
     header.polarisation_was_iau = true;
@@ -159,9 +155,9 @@ void add_planes(const Hdf5Handle& file, const std::string& path, const Variable&
   const bool are_real = variable.shape.number == Hdf5Shape::Number::real;
   if (!fits_single(are_real, variable.shape.bytes) || plane.offset != 0)
     header.precision = Precision::double_;
-  if (header.coordsys.empty()) header.coordsys = text_attribute(attributes, "COORDSYS");
-  const std::string stated = text_attribute(attributes, "TUNIT");
-  const std::string unit = stated.empty() ? text_attribute(attributes, "units") : stated;
+  if (header.coordsys.empty()) header.coordsys = attributes.text_or_empty("COORDSYS");
+  const std::string stated = attributes.text_or_empty("TUNIT");
+  const std::string unit = stated.empty() ? attributes.text_or_empty("units") : stated;
   std::int64_t n_planes = 1;
   for (std::size_t d = 0; d + 2 < variable.shape.dims.size(); ++d)
     n_planes *= variable.shape.dims[d];

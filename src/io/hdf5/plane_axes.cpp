@@ -15,7 +15,7 @@
 namespace ringweave::detail::inline io {
 namespace {
 
-constexpr std::int64_t most_coordinates = std::int64_t{1} << 22;
+constexpr std::int64_t most_nodes = std::int64_t{1} << 22;
 
 /// Where the axes of a data set are looked for.
 struct AxisSearch {
@@ -53,8 +53,7 @@ std::string beside(const AxisSearch& search, const std::string& name) {
 
 /// Tells whether a scale is one of NetCDF's dimensions without numbers.
 bool has_no_numbers(const Hdf5AttributeReader& attributes) {
-  return attributes.has_text("NAME") &&
-         attributes.text("NAME").value_or("").starts_with("This is a netCDF dimension");
+  return attributes.text_or_empty("NAME").starts_with("This is a netCDF dimension");
 }
 
 /// Reads one finite number for each index of an axis. Error  DataError.
@@ -67,8 +66,7 @@ std::vector<double> coordinates_of(const AxisSearch& search, const std::string& 
                                              "indices; expected one for each",
                                              dataset, shape.dims[0], search.field, axis.size));
   }
-  std::vector<double> values =
-      read_small_dataset(search.file, search.path, dataset, most_coordinates);
+  std::vector<double> values = read_small_dataset(search.file, search.path, dataset, most_nodes);
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (!std::isfinite(values[i])) {
       throw DataError(search.path, fmt::format("/{} is {} at index {}; expected finite coordinates",
@@ -109,8 +107,8 @@ void describe_axis(const AxisSearch& search, const std::string& dataset, bool is
                       axis.size, axis.name));
     }
   }
-  if (attributes.has_text("units")) axis.unit = attributes.text("units").value_or("");
-  if (attributes.has_text("long_name")) axis.long_name = attributes.text("long_name").value_or("");
+  axis.unit = attributes.text_or_empty("units");
+  axis.long_name = attributes.text_or_empty("long_name");
 }
 
 /// Throws a DataError where an axis is called y or x and is in another place.

@@ -49,10 +49,6 @@ std::vector<std::string> all_datasets(const Hdf5Handle& file, const std::string&
 
 std::string last_part(const std::string& name) { return name.substr(name.rfind('/') + 1); }
 
-std::string text_attribute(const Hdf5AttributeReader& attributes, const char* name) {
-  return attributes.has_text(name) ? attributes.text(name).value_or("") : "";
-}
-
 /// A dataset as it is listed in messages, and what it may be.
 struct Listed {
   std::string name;
@@ -92,7 +88,7 @@ std::set<std::string> coordinates_of(const Hdf5Handle& file, const std::string& 
       if (!dataset.valid()) continue;
       const Hdf5AttributeReader attributes(dataset, path);
       for (const char* attribute : {"coordinates", "bounds"}) {
-        std::istringstream words(text_attribute(attributes, attribute));
+        std::istringstream words(attributes.text_or_empty(attribute));
         for (std::string word; words >> word;) names.insert(last_part(word));
       }
     } catch (const DataError&) {
@@ -214,8 +210,8 @@ Hdf5PlaneInfo find_hdf5_plane(const std::string& path, const std::string& field)
   const Hdf5Handle dataset(H5Dopen2(file.id(), header.name.c_str(), H5P_DEFAULT), H5Dclose);
   const Hdf5AttributeReader attributes(dataset, path);
   require_unpacked(attributes, path, header.name);
-  header.unit = text_attribute(attributes, "units");
-  header.long_name = text_attribute(attributes, "long_name");
+  header.unit = attributes.text_or_empty("units");
+  header.long_name = attributes.text_or_empty("long_name");
   info.origin = read_hdf5_origin(file, dataset, path);
   header.attributes = std::move(info.origin.keywords);
   info.origin.keywords.clear();
@@ -226,7 +222,7 @@ Hdf5PlaneInfo find_hdf5_plane(const std::string& path, const std::string& field)
 bool states_plane_schema(const Hdf5Handle& file, const std::string& path) {
   const Hdf5Handle root(H5Gopen2(file.id(), "/", H5P_DEFAULT), H5Gclose);
   try {
-    return text_attribute(Hdf5AttributeReader(root, path), "schema") == plane_schema;
+    return Hdf5AttributeReader(root, path).text_or_empty("schema") == plane_schema;
   } catch (const DataError&) {
     return false;  // informative only
   }
