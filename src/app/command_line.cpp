@@ -159,6 +159,7 @@ ParsedCommand parse_command_line(int argc, const char* const* argv) {
   add_command<AlmOptions>(app, parsed, "alm", declare_alm, alm);
   add_command<InterpolateOptions>(app, parsed, "interpolate", declare_interpolate, interpolate);
   add_command<LensOptions>(app, parsed, "lens", declare_lens, lens);
+  add_command<GyroaverageOptions>(app, parsed, "gyroaverage", declare_gyroaverage, gyroaverage);
   add_command<ConvertOptions>(app, parsed, "convert", declare_convert, convert);
   add_command<CompareOptions>(app, parsed, "compare", declare_compare, compare);
   add_command<PlotOptions>(app, parsed, "plot", declare_plot, plot);

@@ -39,6 +39,10 @@ void require_kind(const std::string& path, OutputContent content) {
       if (kind == FileKind::hdf5 || kind == FileKind::text) return;
       throw UsageError(
           fmt::format("{}: values at points are written as HDF5 (.h5) or text (.txt)", path));
+    case OutputContent::planes:
+      if (kind == FileKind::hdf5 || kind == FileKind::netcdf) return;
+      throw UsageError(
+          fmt::format("{}: fields in the plane are written as HDF5 (.h5) or NetCDF-4 (.nc)", path));
     case OutputContent::picture:
       if (kind == FileKind::picture) return;
       throw UsageError(fmt::format("{}: a picture's name ends in .png, .pdf or .svg", path));

@@ -12,7 +12,17 @@
 
 namespace ringweave::detail::inline app {
 
-enum class OutputContent { map, alm, coefficients, spectra, values, picture, machine, report };
+enum class OutputContent {
+  map,
+  alm,
+  coefficients,
+  spectra,
+  values,
+  planes,
+  picture,
+  machine,
+  report
+};
 
 /// Returns one name for all spellings of a path: links followed, . and .. resolved.
 std::string one_name(const std::string& path);

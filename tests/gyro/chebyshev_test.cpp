@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/checked_cast.hpp"
+#include "base/gauss_legendre.hpp"
 #include "gyro/chebyshev_blocks.hpp"
 #include "gyro/chebyshev_problem.hpp"
 #include "gyro/chebyshev_rows.hpp"
@@ -19,7 +20,6 @@
 #include "gyro/host/chebyshev_kernels.hpp"
 #include "gyro/operator_rows.hpp"
 #include "gyro/schemes.hpp"
-#include "base/gauss_legendre.hpp"
 #include "support/only_target.hpp"
 #include "support/tolerance.hpp"
 

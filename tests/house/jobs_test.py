@@ -80,8 +80,9 @@ class Jobs(unittest.TestCase):
     def test_batch_jobs_run_the_command_they_are_given(self):
         for name in ("cpu_node.sbatch", "cpu_nodes.sbatch", "gpu_nodes.sbatch"):
             with self.subTest(script=name):
-                _, calls = self.run_batch_job(name, "info", "sky.h5")
-                self.assertIn("ringweave info sky.h5 [", calls[-1])
+                for command in (("info", "sky.h5"), ("gyroaverage", "phi.h5", "averaged.h5", "--rho", "0.02:0.7:35")):
+                    _, calls = self.run_batch_job(name, *command)
+                    self.assertIn(f"ringweave {' '.join(command)} [", calls[-1])
 
     def test_a_task_of_the_array_makes_the_map_of_its_seed(self):
         _, calls = self.run_batch_job("realisations.sbatch", "--fwhm", "5arcmin")

@@ -356,4 +356,62 @@ void declare_lens(CLI::App& command, LensOptions& options) {
                      "that of the input; with --cl double."});
 }
 
+void declare_gyroaverage(CLI::App& command, GyroaverageOptions& options) {
+  const OptionGroup group(command, own_group);
+  group.argument("FIELD", options.input, "Fields in the plane, HDF5 or NetCDF-4.");
+  group.argument("OUT", options.output, "Averages to write, HDF5 or NetCDF-4.");
+  auto* rho = group.value("--rho", options.rho, "R[,R...]|A:B:N",
+                          "Radii in the units of the coordinates: a list, or N equally spaced ones "
+                          "from A to B. Default: the coordinates of the axis rho.");
+  auto* rho_file = group
+                       .value("--rho-file", options.rho_file, "FILE[:DATASET]",
+                              "Radii of a file: text, one a line, or a data set of HDF5.")
+                       ->excludes(rho);
+  group
+      .value("--rho-field", options.rho_field, "NAME",
+             "A radius for every node: a data set of FIELD with axes y and x (bilinear, bicubic).")
+      ->excludes(rho)
+      ->excludes(rho_file);
+  group.choice("--method", options.method, {"bilinear", "bicubic", "dct", "chebyshev"},
+               "How fields are continued between the nodes. dct is for fields that vanish smoothly "
+               "at the edge. Default: chebyshev where the nodes are, else bicubic.");
+  group
+      .choice("--combine", options.combine, {"each", "pairs", "sum", "double"},
+              "Every field over every radius; fields of an axis rho over theirs; the sum of these "
+              "over the radii, with --weights; every field over every radius twice.")
+      ->capture_default_str();
+  group.value("--weights", options.weights, "FILE[:DATASET]",
+              "--combine sum: a weight for each radius, as --rho-file.");
+  group.flag("--adjoint", options.adjoint, "The exact transpose, from results to fields.");
+  group
+      .value("--boundary", options.boundary, "zero|periodic|mirror",
+             "Fields outside of the nodes, for both axes or as x=...,y=...: zero, repeated (the "
+             "end does not repeat the beginning), or reflected about the outermost nodes.")
+      ->capture_default_str();
+  group
+      .value("--targets", options.targets, "same|equispaced[:N]",
+             "--method chebyshev: nodes of OUT. equispaced: as many as FIELD has, or N along each "
+             "axis; with --adjoint those of FIELD are equispaced, and OUT has Chebyshev nodes.")
+      ->capture_default_str();
+  group
+      .value("--padding", options.padding, "NODES",
+             "--method dct: nodes of zeros added at each end. Default: the least, half of the "
+             "largest radius.")
+      ->check(non_negative_number());
+  group.value("--domain", options.domain, "X0:X1,Y0:Y1",
+              "Coordinates of the outermost nodes, for files without; of a periodic axis X1 is "
+              "where it repeats. Default: those of the file.");
+  group.value("--field", options.field, "NAME", "Data set of FIELD. Default: the only one.");
+  group.flag(
+      "--estimate", options.estimate,
+      "Estimate the error of bilinear and bicubic averages from those of every second node.");
+  group.choice("--precision", options.precision, {"single", "double"},
+               "Storage of fields and averages; arithmetic is double. Default: that of FIELD.");
+  group
+      .choice("--backend", options.backend, {"auto", "host", "cuda"},
+              "Where to compute; cuda: on a GPU of the node for each rank, auto: on a GPU if there "
+              "is one.")
+      ->capture_default_str();
+}
+
 }  // namespace ringweave::detail::inline app

@@ -18,6 +18,7 @@ void declare_smooth(CLI::App& command, SmoothOptions& options);
 void declare_alm(CLI::App& command, AlmOptions& options);
 void declare_interpolate(CLI::App& command, InterpolateOptions& options);
 void declare_lens(CLI::App& command, LensOptions& options);
+void declare_gyroaverage(CLI::App& command, GyroaverageOptions& options);
 void declare_convert(CLI::App& command, ConvertOptions& options);
 void declare_compare(CLI::App& command, CompareOptions& options);
 void declare_plot(CLI::App& command, PlotOptions& options);

@@ -8,7 +8,7 @@
 
 namespace ringweave::detail::inline app {
 
-const std::array<ManualPage, 14> manual_pages{{
+const std::array<ManualPage, 15> manual_pages{{
     {"synthesize", "make a map from a spectrum or from a_lm",
      "OUT (--cl FILE | --alm FILE) (--nside N | --grid GRID) [OPTION...]",
      R"(Draws Gaussian a_lm from a power spectrum, or reads them from a file, and synthesizes a map:
@@ -160,6 +160,32 @@ mpirun -n 8 ringweave lens --alm alm.h5 --potential phi.h5 --grid gauss:4095 len
 ringweave lens --alm alm.h5 --potential kappa.h5 --potential-kind kappa --nside 512 lensed.h5
 ringweave lens --adjoint lensed.h5 --potential phi.h5 --lmax 2000 back.h5
 ringweave lens --inverse lensed.h5 --potential phi.h5 --lmax 2000 delensed.h5)",
+     false},
+    {"gyroaverage", "average fields in the plane over circles",
+     "FIELD OUT (--rho RADII | --rho-file FILE | --rho-field NAME) [OPTION...]",
+     R"(Averages fields on a rectangle of nodes over circles about every node, of given radii in the units
+of the coordinates: bilinear and bicubic interpolation, the padded cosine transform times J0 (dct),
+or polynomials through Chebyshev nodes. Arcs are integrated exactly, not sampled. Outside the
+rectangle fields are zero, or periodic or mirrored (--boundary).
+
+FIELD is an HDF5 or NetCDF-4 file with a data set of rank 2 or more, whose last two axes are y and
+x, with their coordinates. Every index of the axes before is a field. OUT has the axes (rho,
+fields..., y, x).
+
+--combine each averages every field over every radius, double does it twice. pairs averages fields
+with an axis rho over the radius of their index there, and sum adds these averages with --weights:
+OUT has no axis rho. --adjoint computes the exact transpose, from results to fields, with the shapes
+exchanged: that of each and double sums over the radii of its axis rho.
+
+An error to expect is given for dct, the largest value at the edge over the largest, for chebyshev,
+the coefficients of the highest tenth of degrees over the largest, and for bilinear and bicubic with
+--estimate. Averages over circles that are larger than the rectangle are zero.)",
+     R"(ringweave gyroaverage phi.h5 averaged.h5 --rho 0.1,0.2,0.4
+mpirun -n 8 ringweave gyroaverage phi.nc averaged.nc --rho 0.02:0.7:35 --boundary y=periodic
+ringweave gyroaverage density.h5 integral.h5 --combine sum --weights velocities.h5:weights
+ringweave gyroaverage phi.h5 smooth.h5 --rho 0.3 --method dct --padding 40 --report report.json
+ringweave gyroaverage averaged.h5 back.h5 --rho 0.1,0.2,0.4 --adjoint
+ringweave gyroaverage plain.h5 out.h5 --field phi --domain=-1:1,-1:1 --rho 0.25 --estimate)",
      false},
     {"convert", "convert one kind of file into another", "IN OUT [OPTION...]",
      R"(Copies a map, a_lm or spectra between FITS, HDF5 and, for spectra, text; maps on grids of

@@ -16,7 +16,7 @@ struct ManualPage {
   bool reads_healpix_data;       ///< reads the environment variable HEALPIX
 };
 
-extern const std::array<ManualPage, 14> manual_pages;
+extern const std::array<ManualPage, 15> manual_pages;
 
 /// Returns the page of one command. Error  InternalError when there is none.
 const ManualPage& manual_page(std::string_view command);

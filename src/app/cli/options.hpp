@@ -115,6 +115,17 @@ struct LensOptions {
   const std::string& output() const { return files.back(); }
 };
 
+struct GyroaverageOptions {
+  std::string input, output, field;
+  std::string rho, rho_file, rho_field;  ///< one of them, or the axis rho of the input
+  std::string method;                    ///< empty: what suits the nodes
+  std::string combine = "each", weights;
+  std::string boundary = "zero", targets = "same", domain;
+  std::string backend = "auto", precision;
+  std::int64_t padding = -1;  ///< -1: the least
+  bool adjoint = false, estimate = false;
+};
+
 struct ConvertOptions {
   std::string input, output, order, precision, fwhm, beam, cl_kind, variable;
   std::string normalisation;

@@ -13,6 +13,7 @@ int smooth(Run& run, const SmoothOptions& options);
 int alm(Run& run, const AlmOptions& options);
 int interpolate(Run& run, const InterpolateOptions& options);
 int lens(Run& run, const LensOptions& options);
+int gyroaverage(Run& run, const GyroaverageOptions& options);
 int convert(Run& run, const ConvertOptions& options);
 int compare(Run& run, const CompareOptions& options);
 int model(Run& run, const ModelOptions& options);

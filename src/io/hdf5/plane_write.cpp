@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 #include <span>
 #include <utility>
 #include <variant>
@@ -15,6 +16,7 @@
 #include "io/hdf5/dimensions.hpp"
 #include "io/hdf5/map_header.hpp"
 #include "io/hdf5/plane.hpp"
+#include "io/plane_output.hpp"
 #include "io/row_redistribution.hpp"
 #include "ringweave/error.hpp"
 
@@ -168,53 +170,65 @@ template void write_hdf5_plane(const Communicator&, const std::string&, const Pl
                                Hdf5Mode, const PlaneFilePart&, MapView<const float>,
                                const Hdf5Limits&);
 
-}  // namespace detail::inline io
-
-struct PlaneFileWriter::Impl {
-  detail::AtomicOutput output;
-  PlaneHeader header;
-  Provenance provenance;  ///< its keywords become attributes of the data set in commit()
-  detail::Hdf5Mode mode = detail::Hdf5Mode::independent;
-};
-
-PlaneFileWriter::PlaneFileWriter(const Communicator& comm, const std::string& path,
-                                 IfExists if_exists, const PlaneHeader& header,
-                                 const Provenance& provenance) {
-  detail::agree(comm, [&] { detail::check_header(path, header); });
-  impl_.reset(new Impl{detail::AtomicOutput(comm, path, if_exists), header, provenance, {}});
+PlaneOutput::PlaneOutput(const AtomicOutput& output, const PlaneHeader& header,
+                         const Provenance& provenance)
+    : output_(output), header_(header), provenance_(provenance) {
+  const Communicator& comm = output.comm();
+  agree(comm, [&] { check_header(output.path(), header); });
   for (const Keyword& attribute : header.attributes)
-    impl_->provenance.origin.keywords.push_back(attribute);
-  detail::DiskSpace space = detail::DiskSpace::unknown;
-  detail::agree(comm, [&] {
-    if (comm.is_root())
-      space = detail::create_hdf5_plane(impl_->output.temporary_path(), header, provenance);
+    provenance_.origin.keywords.push_back(attribute);
+  DiskSpace space = DiskSpace::unknown;
+  agree(comm, [&] {
+    if (comm.is_root()) space = create_hdf5_plane(output.temporary_path(), header, provenance);
   });
-  impl_->mode = detail::hdf5_write_mode(comm, space);
+  mode_ = hdf5_write_mode(comm, space);
 }
 
-PlaneFileWriter::~PlaneFileWriter() = default;
-
-void PlaneFileWriter::write(const PlaneFilePart& part, AnyConstMapView<> values) {
+void PlaneOutput::write(const PlaneFilePart& part, AnyConstMapView<> values) {
   const auto write = [&](auto view) {
-    detail::write_hdf5_plane(impl_->output.comm(), impl_->output.temporary_path(), impl_->header,
-                             impl_->mode, part, view);
+    write_hdf5_plane(output_.comm(), output_.temporary_path(), header_, mode_, part, view);
   };
   std::visit(write, values);
 }
 
-void PlaneFileWriter::add(const Keyword& attribute) {
-  detail::agree(impl_->output.comm(),
-                [&] { detail::check_attribute(impl_->output.path(), attribute); });
-  impl_->provenance.origin.keywords.push_back(attribute);
+void PlaneOutput::add(const Keyword& attribute) {
+  agree(output_.comm(), [&] { check_attribute(output_.path(), attribute); });
+  provenance_.origin.keywords.push_back(attribute);
 }
 
-void PlaneFileWriter::commit() {
-  const Communicator& comm = impl_->output.comm();
-  detail::agree(comm, [&] {
-    if (comm.is_root())
-      detail::write_plane_attributes(impl_->output.temporary_path(), impl_->header.name,
-                                     impl_->provenance);
+void PlaneOutput::finish() {
+  agree(output_.comm(), [&] {
+    if (output_.comm().is_root())
+      write_plane_attributes(output_.temporary_path(), header_.name, provenance_);
   });
+}
+
+}  // namespace detail::inline io
+
+struct PlaneFileWriter::Impl {
+  Impl(const Communicator& comm, const std::string& path, IfExists if_exists,
+       const PlaneHeader& header, const Provenance& provenance)
+      : output(comm, path, if_exists), planes(output, header, provenance) {}
+
+  detail::AtomicOutput output;
+  detail::PlaneOutput planes;
+};
+
+PlaneFileWriter::PlaneFileWriter(const Communicator& comm, const std::string& path,
+                                 IfExists if_exists, const PlaneHeader& header,
+                                 const Provenance& provenance)
+    : impl_(std::make_unique<Impl>(comm, path, if_exists, header, provenance)) {}
+
+PlaneFileWriter::~PlaneFileWriter() = default;
+
+void PlaneFileWriter::write(const PlaneFilePart& part, AnyConstMapView<> values) {
+  impl_->planes.write(part, values);
+}
+
+void PlaneFileWriter::add(const Keyword& attribute) { impl_->planes.add(attribute); }
+
+void PlaneFileWriter::commit() {
+  impl_->planes.finish();
   impl_->output.commit();
 }
 

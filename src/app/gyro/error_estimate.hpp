@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/gyro/gyro_job.hpp"
+#include "app/run.hpp"
+#include "ringweave/files.hpp"
+
+namespace ringweave::detail::inline app {
+
+/// Throws a UsageError where every second node of the job's grid is no grid for its method.
+void require_second_nodes(const GyroJob& job);
+
+/// Estimates the error of bilinear and bicubic averages over the largest average: the largest
+/// difference to the averages of every second node, divided by 3 and 15, what orders 2 and 4 say of
+/// it. An axis with an even number of nodes is cut by one, unless it is periodic. Computes all
+/// averages again, one radius and field at a time on each rank. Collective.
+double estimate_error(Run& run, const GyroJob& job, const PlaneFileReader& reader);
+
+}  // namespace ringweave::detail::inline app

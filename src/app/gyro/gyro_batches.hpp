@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+
+#include "app/gyro/gyro_job.hpp"
+#include "app/predict/memory_estimate.hpp"
+#include "app/run.hpp"
+#include "gyro/gyro_plan.hpp"
+
+namespace ringweave::detail::inline app {
+
+/// How a run goes through its fields: batches of one size, each read, averaged and written. The
+/// last one begins earlier where it would not be full, and makes some fields again.
+struct GyroBatches {
+  std::int64_t size = 1;      ///< fields of each radius
+  std::int64_t n_fields = 1;  ///< of all batches
+  GyroPlan plan{};            ///< of a batch
+  MemoryEstimate memory{};    ///< of this rank
+
+  std::int64_t count() const { return (n_fields + size - 1) / size; }
+  std::int64_t begin(std::int64_t batch) const {
+    return batch + 1 < count() ? batch * size : n_fields - size;
+  }
+};
+
+/// Numbers that a rank holds of fields and results.
+struct GyroBuffers {
+  std::int64_t n_in = 0;  ///< components
+  std::int64_t in_size = 0;
+  std::int64_t n_out = 0;
+  std::int64_t out_size = 0;
+  /// Rows of results of --combine double, where another average needs whole fields of them.
+  std::int64_t n_between = 0;
+  std::int64_t between_size = 0;
+};
+GyroBuffers buffers_of(const GyroJob& job, const GyroPart& part);
+
+/// Checks the job's specification, chooses the fewest batches whose planes and tables fit the
+/// memory, and puts their size into the specification. Collective.
+/// Error  UsageError where the specification contradicts itself; ResourceError, with the bytes,
+///        where one field does not fit.
+GyroBatches plan_batches(Run& run, GyroJob& job);
+
+}  // namespace ringweave::detail::inline app

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/gyro/gyro_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <variant>
+
+#include "app/report/plan_table.hpp"
+#include "app/transform_setup.hpp"
+
+namespace ringweave::detail::inline app {
+namespace {
+
+/// Indicators above this are told.
+constexpr double worth_a_warning = 1e-6;
+
+const char* words_of(PlaneNodes nodes) {
+  return nodes == PlaneNodes::chebyshev ? "Chebyshev" : "equispaced";
+}
+
+nlohmann::ordered_json json_of(const PlaneAxis& axis) {
+  return {{"size", axis.size},
+          {"first", axis.first},
+          {"last", axis.last},
+          {"nodes", words_of(axis.nodes)},
+          {"boundary", word_of(axis.boundary)}};
+}
+
+std::string text_of(const PlaneAxis& axis, char name) {
+  return fmt::format("{} {} {} nodes from {:.6g} to {:.6g}, {}", name, axis.size,
+                     words_of(axis.nodes), axis.first, axis.last, word_of(axis.boundary));
+}
+
+/// Bytes of a file's data set.
+double bytes_of_file(const PlaneHeader& header) {
+  return static_cast<double>(bytes_of(header.precision) * header.n_fields() * header.x.size) *
+         static_cast<double>(header.y.size);
+}
+
+void print_plan(Run& run, const GyroJob& job, const GyroBatches& batches) {
+  const GyroSpec& spec = job.spec;
+  run.say(fmt::format("  {}; {}", text_of(spec.grid.x, 'x'), text_of(spec.grid.y, 'y')));
+  const auto [least, most] = std::minmax_element(spec.radii.begin(), spec.radii.end());
+  run.say(
+      fmt::format("  method {}, {}{}: {} radii from {:.6g} to {:.6g}, {} field(s) in {} batch(es)",
+                  word_of(spec.method), job.options.combine, job.is_adjoint() ? ", adjoint" : "",
+                  spec.radii.size(), *least, *most, batches.n_fields, batches.count()));
+  const GyroPlan& plan = batches.plan;
+  run.say(fmt::format("  ranks: {} for radii x {} for fields x {} for rows; {}", plan.radius_parts,
+                      plan.field_parts, plan.row_parts, plan.reason));
+  const GyroPart part = plan.part(run.comm.rank());
+  PlanTable table(run);
+  table.count("radii", part.is_empty() ? 0 : part.n_radii());
+  table.count("fields of a batch", part.is_empty() ? 0 : part.n_fields());
+  table.count("rows of averages", part.is_empty() ? 0 : part.n_rows());
+  if (plan.row_parts > 1) table.bytes("halo of a field", part.is_empty() ? 0 : plan.halo_bytes());
+  table.memory(batches.memory);
+}
+
+}  // namespace
+
+void record_gyro_plan(Run& run, const GyroJob& job, const GyroBatches& batches) {
+  const GyroSpec& spec = job.spec;
+  const GyroPlan& plan = batches.plan;
+  nlohmann::ordered_json& entry = run.report["gyroaverage"];
+  entry = {{"method", word_of(spec.method)}, {"combine", job.options.combine},
+           {"adjoint", job.is_adjoint()},    {"x", json_of(spec.grid.x)},
+           {"y", json_of(spec.grid.y)},      {"radii", spec.radii},
+           {"fields", batches.n_fields},     {"fields_of_batch", batches.size},
+           {"batches", batches.count()}};
+  for (const Keyword& keyword : attributes_of(job)) {
+    if (const auto* number = std::get_if<std::int64_t>(&keyword.value))
+      entry[keyword.name] = *number;
+  }
+  nlohmann::ordered_json& of_plan = run.report["plan"]["gyroaverage"];
+  of_plan["radius_parts"] = plan.radius_parts;
+  of_plan["field_parts"] = plan.field_parts;
+  of_plan["row_parts"] = plan.row_parts;
+  of_plan["halo_bytes_of_field"] = plan.halo_bytes();
+  of_plan["table_bytes"] = plan.table_bytes;
+  of_plan["reason"] = plan.reason;
+  record_memory(run, batches.memory);
+  if (run.options.dry_run || run.options.verbose) print_plan(run, job, batches);
+  record_files(run, {1, bytes_of_file(job.input), 1, bytes_of_file(job.output)});
+}
+
+void record_gyro_errors(Run& run, const GyroJob& job, const GyroErrors& errors) {
+  nlohmann::ordered_json& entry = run.report["gyroaverage"];
+  const double indicator = errors.indicator;
+  const bool is_dct = job.spec.method == GyroMethod::dct;
+  if (is_dct || job.spec.method == GyroMethod::chebyshev) entry["error_indicator"] = indicator;
+  if (errors.estimated) {
+    entry["estimated_error"] = *errors.estimated;
+    run.say(fmt::format("estimated error: {:.2g} of the largest average", *errors.estimated));
+  }
+  if (indicator <= worth_a_warning) return;
+  run.warn(is_dct
+               ? fmt::format("at the edge the fields reach {:.2g} of their largest value, and dct "
+                             "has errors of that size; use --method bicubic or chebyshev",
+                             indicator)
+               : fmt::format("the coefficients of the highest tenth of degrees reach {:.2g} of the "
+                             "largest, an error to expect; use more nodes",
+                             indicator));
+}
+
+std::vector<Keyword> attributes_of(const GyroJob& job, const GyroErrors& errors) {
+  std::vector<Keyword> attributes;
+  if (job.spec.method == GyroMethod::dct) {
+    attributes.push_back(
+        {"error_indicator", errors.indicator, "largest value at the edge over the largest"});
+  } else if (job.spec.method == GyroMethod::chebyshev) {
+    attributes.push_back({"error_indicator", errors.indicator,
+                          "coefficients of the highest tenth of degrees over the largest"});
+  }
+  if (errors.estimated) {
+    attributes.push_back(
+        {"estimated_error", *errors.estimated, "from every second node, over the largest average"});
+  }
+  return attributes;
+}
+
+void record_gyroaverages(Run& run, const GyroJob& job, const GyroBatches& batches,
+                         Gyroaverage& gyroaverage) {
+  for (const auto& [stage, entry] : gyroaverage.times().entries())
+    run.times.add(stage, entry.seconds);
+  nlohmann::ordered_json& entry = run.report["gyroaverage"];
+  entry["halo_bytes_sent"] = run.comm.sum(gyroaverage.halo_bytes_sent()) * batches.count();
+  entry["table_and_scratch_bytes"] = over_ranks(run.comm, static_cast<double>(gyroaverage.bytes()));
+  run.bytes_read += static_cast<std::int64_t>(bytes_of_file(job.input));
+}
+
+}  // namespace ringweave::detail::inline app

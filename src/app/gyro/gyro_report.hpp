@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <optional>
+
+#include "app/gyro/gyro_batches.hpp"
+#include "app/gyro/gyro_job.hpp"
+#include "app/run.hpp"
+#include "ringweave/gyroaverage.hpp"
+
+namespace ringweave::detail::inline app {
+
+/// Puts nodes, radii, the plan of ranks and memory into the report and, with --dry-run or
+/// --verbose, prints them. Collective.
+void record_gyro_plan(Run& run, const GyroJob& job, const GyroBatches& batches);
+
+/// Errors to expect of averages, over the largest value.
+struct GyroErrors {
+  double indicator = 0;               ///< as Gyroaverage::indicator()
+  std::optional<double> estimated{};  ///< of --estimate
+};
+
+/// Puts them into the report, and warns where they matter.
+void record_gyro_errors(Run& run, const GyroJob& job, const GyroErrors& errors);
+/// Returns the attributes of OUT that tell of them.
+std::vector<Keyword> attributes_of(const GyroJob& job, const GyroErrors& errors);
+
+/// Adds the stages of this rank, and bytes of the halo and of the files, to the report. Collective.
+void record_gyroaverages(Run& run, const GyroJob& job, const GyroBatches& batches,
+                         Gyroaverage& gyroaverage);
+
+}  // namespace ringweave::detail::inline app

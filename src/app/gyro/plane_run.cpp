@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/gyro/plane_run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include "app/transform_setup.hpp"
+#include "base/checked_cast.hpp"
+#include "base/stage_timer.hpp"
+#include "distribute/mpi/agree.hpp"
+#include "ringweave/views.hpp"
+
+namespace ringweave::detail::inline app {
+namespace {
+
+/// The ranks that have the same radii and fields, and so all rows together. Collective.
+Communicator ranks_of_rows(const Run& run, const GyroPart& part) {
+  const std::int64_t place = part.is_empty() ? 0 : 1 + part.radius_begin;
+  const Communicator same_radii =
+      run.comm.split(checked_cast<int>(place, "radii"), run.comm.rank());
+  return same_radii.split(checked_cast<int>(part.field_begin, "fields"), same_radii.rank());
+}
+
+/// The planes of this rank, and one step of the run: what one call makes of them.
+template <class T>
+class PlaneRun {
+ public:
+  PlaneRun(Run& run, const GyroJob& job, Gyroaverage& gyroaverage)
+      : run_(run), job_(job), gyroaverage_(gyroaverage), part_(gyroaverage.part()) {
+    const GyroBuffers buffers = buffers_of(job, part_);
+    agree(run.comm, [&] {
+      in_ = ComponentBuffer<T>(buffers.n_in, buffers.in_size);
+      out_ = ComponentBuffer<T>(buffers.n_out, buffers.out_size);
+      between_ = ComponentBuffer<T>(buffers.n_between, buffers.between_size);
+      if (buffers.n_between > 0) plane_ = HostBuffer<double>(buffers.between_size);
+    });
+    shares_rows_ = run.comm.max(buffers.n_between) > 0;
+    if (shares_rows_) rows_ = ranks_of_rows(run, part_);
+  }
+
+  ComponentView<T> in() { return in_.view(); }
+  ComponentView<const T> out() const { return out_.view(); }
+  void average() {
+    if (job_.is_adjoint()) {
+      transpose();
+    } else {
+      forward();
+    }
+  }
+
+ private:
+  ComponentView<const T> given() const { return in_.view(); }
+
+  void forward() {
+    switch (job_.combination) {
+      case GyroCombination::each: return gyroaverage_.each<T>(given(), out_.view());
+      case GyroCombination::pairs: return gyroaverage_.pairs<T>(given(), out_.view());
+      case GyroCombination::sum: return gyroaverage_.sum<T>(given(), job_.weights, out_.view());
+      case GyroCombination::twice: break;
+    }
+    gyroaverage_.each<T>(given(), out_.view());
+    if (!shares_rows_) return gyroaverage_.pairs<T>(std::as_const(out_).view(), out_.view());
+    gather_rows();
+    gyroaverage_.pairs<T>(std::as_const(between_).view(), out_.view());
+  }
+
+  void transpose() {
+    switch (job_.combination) {
+      case GyroCombination::each: return gyroaverage_.each_adjoint<T>(given(), out_.view());
+      case GyroCombination::pairs: return gyroaverage_.pairs_adjoint<T>(given(), out_.view());
+      case GyroCombination::sum:
+        return gyroaverage_.sum_adjoint<T>(given(), job_.weights, out_.view());
+      case GyroCombination::twice: break;
+    }
+    if (shares_rows_) {
+      gyroaverage_.pairs_adjoint<T>(given(), between_.view());
+      keep_rows();
+    } else {
+      gyroaverage_.pairs_adjoint<T>(given(), in_.view());
+    }
+    gyroaverage_.each_adjoint<T>(given(), out_.view());
+  }
+
+  std::int64_t first_value() const { return part_.row_begin * job_.spec.grid.x.size; }
+
+  /// Averages of this rank's rows to whole planes, plane by plane.
+  void gather_rows() {
+    const StageTimer timer(&run_.times, "gather");
+    for (std::int64_t c = 0; c < between_.n_components(); ++c) {
+      std::fill(plane_.begin(), plane_.end(), 0.0);
+      const View<const T> own = std::as_const(out_).view().component(c);
+      std::copy_n(own.data(), own.size(), plane_.data() + first_value());
+      rows_.sum(plane_.data(), plane_.size());
+      std::transform(plane_.begin(), plane_.end(), between_.view().component(c).data(),
+                     [](double value) { return static_cast<T>(value); });
+    }
+  }
+
+  /// This rank's rows of the planes between, which all ranks of the rows have.
+  void keep_rows() {
+    for (std::int64_t c = 0; c < between_.n_components(); ++c) {
+      const View<T> own = in_.view().component(c);
+      std::copy_n(between_.view().component(c).data() + first_value(), own.size(), own.data());
+    }
+  }
+
+  Run& run_;
+  const GyroJob& job_;
+  Gyroaverage& gyroaverage_;
+  GyroPart part_;
+  ComponentBuffer<T> in_{};
+  ComponentBuffer<T> out_{};
+  // Where a second average needs whole fields of which each rank made some rows.
+  bool shares_rows_ = false;
+  Communicator rows_ = Communicator::self();
+  ComponentBuffer<T> between_{};
+  HostBuffer<double> plane_{};
+};
+
+template <class T>
+double run_stored(Run& run, const GyroJob& job, const GyroBatches& batches,
+                  const PlaneFileReader& reader, Gyroaverage& gyroaverage, PlaneOutput& writer) {
+  PlaneRun<T> planes(run, job, gyroaverage);
+  const int n_batches = checked_cast<int>(batches.count(), "batches");
+  double indicator = 0;
+  run.progress.stage("averaging");
+  for (int batch = 0; batch < n_batches; ++batch) {
+    const std::int64_t begin = batches.begin(batch);
+    {
+      const StageTimer timer(&run.times, "read");
+      reader.read(part_of_input(job, gyroaverage.part(), begin), MapView<T>(planes.in()));
+    }
+    planes.average();
+    indicator = std::max(indicator, gyroaverage.indicator());
+    {
+      const StageTimer timer(&run.times, "write");
+      const PlaneFilePart part = part_of_output(job, gyroaverage.part(), begin);
+      const MapView<const T> written = planes.out();
+      writer.write(part, part.fields.empty() ? MapView<const T>() : written);
+    }
+    run.progress.step(batch + 1, n_batches);
+  }
+  return run.comm.max(indicator);
+}
+
+}  // namespace
+
+double run_batches(Run& run, const GyroJob& job, const GyroBatches& batches,
+                   const PlaneFileReader& reader, Gyroaverage& gyroaverage, PlaneOutput& writer) {
+  return with_storage(job.output.precision, [&](auto storage) {
+    return run_stored<decltype(storage)>(run, job, batches, reader, gyroaverage, writer);
+  });
+}
+
+}  // namespace ringweave::detail::inline app

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/gyro/target_radii.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <vector>
+
+#include "app/gyro/periodic_end.hpp"
+#include "app/predict/memory_estimate.hpp"
+#include "app/report/plan_table.hpp"
+#include "app/transform_setup.hpp"
+#include "base/checked_cast.hpp"
+#include "base/stage_timer.hpp"
+#include "distribute/mpi/agree.hpp"
+#include "gyro/gyro_checks.hpp"
+#include "io/plane_output.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/gyroaverage.hpp"
+#include "ringweave/views.hpp"
+
+namespace ringweave::detail::inline app {
+namespace {
+
+/// Fields of a rank at once: their rows of the operator are made once for all.
+constexpr std::int64_t usual_step_bytes = std::int64_t{1} << 30;
+/// Planes of doubles that the transpose takes for each field.
+constexpr std::int64_t planes_of_transpose = 16;
+
+/// What this rank does: rows [row_begin, row_end) of averages of all fields, or all rows of the
+/// transpose of some fields, some at a time.
+struct TargetShare {
+  std::int64_t row_begin = 0;
+  std::int64_t row_end = 0;
+  std::int64_t field_begin = 0;
+  std::int64_t field_end = 0;
+  std::int64_t most_fields = 1;  ///< at a time
+  std::int64_t n_steps = 1;      ///< of the rank that has most
+
+  std::int64_t n_rows() const { return row_end - row_begin; }
+  /// The fields of a step.
+  std::vector<std::int64_t> fields_of(std::int64_t step) const {
+    std::vector<std::int64_t> fields;
+    const std::int64_t first = field_begin + step * most_fields;
+    for (std::int64_t i = first; i < std::min(first + most_fields, field_end); ++i)
+      fields.push_back(i);
+    return fields;
+  }
+};
+
+/// Bytes for each field that a rank works on.
+std::int64_t bytes_of_field(const GyroJob& job, const TargetShare& share) {
+  const std::int64_t n_nodes = job.spec.grid.n_nodes();
+  const std::int64_t number = bytes_of(job.output.precision);
+  const std::int64_t own = share.n_rows() * job.spec.grid.x.size;
+  const std::int64_t scratch =
+      job.is_adjoint() ? planes_of_transpose * n_nodes * std::int64_t{sizeof(double)} : 0;
+  return number * (n_nodes + own) + scratch;
+}
+
+/// Collective.
+TargetShare share_of(const Run& run, const GyroJob& job) {
+  const int rank = run.comm.rank();
+  const int n_ranks = run.comm.size();
+  const std::int64_t n_rows = job.spec.grid.y.size;
+  TargetShare share{0, n_rows, 0, job.n_fields};
+  if (job.is_adjoint()) {
+    share.field_begin = job.n_fields * rank / n_ranks;
+    share.field_end = job.n_fields * (rank + 1) / n_ranks;
+  } else {
+    share.row_begin = n_rows * rank / n_ranks;
+    share.row_end = n_rows * (rank + 1) / n_ranks;
+  }
+  share.most_fields = run.comm.min(
+      std::clamp<std::int64_t>(usual_step_bytes / bytes_of_field(job, share), 1, job.n_fields));
+  share.n_steps = run.comm.max((share.field_end - share.field_begin + share.most_fields - 1) /
+                               share.most_fields);
+  return share;
+}
+
+/// Radii of this rank's rows. Collective.
+HostBuffer<double> read_radii(Run& run, const GyroJob& job, const TargetShare& share) {
+  const GyroaverageOptions& options = job.options;
+  const PlaneFileReader reader(run.comm, options.input, options.rho_field);
+  const PlaneHeader& header = reader.header();
+  const PlaneGrid& grid = job.spec.grid;
+  if (!header.axes.empty() || header.y.size != grid.y.size || header.x.size != grid.x.size) {
+    throw DataError(options.input,
+                    fmt::format("--rho-field {}: has {} axes before y and x and {} x {} nodes; "
+                                "expected none and the {} x {} of {}",
+                                options.rho_field, header.axes.size(), header.y.size, header.x.size,
+                                grid.y.size, grid.x.size, job.input.name));
+  }
+  auto radii = agreed(run.comm, [&] { return HostBuffer<double>(share.n_rows() * grid.x.size); });
+  const PlaneFilePart part{{0}, share.row_begin, share.row_end};
+  reader.read(part, MapView<double>(radii.data(), 1, radii.size()));
+  agree(run.comm, [&] {
+    const auto* wrong = std::find_if(radii.begin(), radii.end(), [](double r) { return r < 0; });
+    if (wrong == radii.end()) return;
+    const std::int64_t at = wrong - radii.begin();
+    throw DataError(options.input,
+                    fmt::format("--rho-field {}: the radius at ({}, {}) is {}; expected 0 or more",
+                                options.rho_field, share.row_begin + at / grid.x.size,
+                                at % grid.x.size, *wrong));
+  });
+  return radii;
+}
+
+/// Puts the plan into the report and throws where the memory does not hold it. Collective.
+void require_plan(Run& run, const GyroJob& job, const TargetShare& share) {
+  const std::int64_t own = share.n_rows() * job.spec.grid.x.size;
+  const MemoryEstimate estimate =
+      with_program({{"fields and averages", share.most_fields * bytes_of_field(job, share)},
+                    {"radii", own * std::int64_t{sizeof(double)}}});
+  record_memory(run, estimate);
+  run.report["gyroaverage"] = {{"method", word_of(job.spec.method)},
+                               {"adjoint", job.is_adjoint()},
+                               {"rho_field", job.options.rho_field},
+                               {"fields", job.n_fields},
+                               {"batches", share.n_steps}};
+  if (run.options.dry_run || run.options.verbose) PlanTable(run).memory(estimate);
+  if (fits_memory(run, estimate)) return;
+  throw ResourceError(
+      fmt::format("one field of {} needs {} on a rank, which a node lacks; use more nodes with "
+                  "fewer ranks each",
+                  job.options.input, bytes_text(static_cast<double>(estimate.buffers()))));
+}
+
+template <class T>
+void average_stored(Run& run, const GyroJob& job, const TargetShare& share,
+                    std::span<const double> radii, const PlaneFileReader& reader,
+                    PlaneOutput& writer) {
+  const PlaneGrid& grid = job.spec.grid;
+  const std::int64_t n_rows = grid.y.size;
+  auto whole =
+      agreed(run.comm, [&] { return ComponentBuffer<T>(share.most_fields, grid.n_nodes()); });
+  auto own = agreed(run.comm, [&] {
+    return ComponentBuffer<T>(share.most_fields, share.n_rows() * grid.x.size);
+  });
+  run.progress.stage("averaging");
+  for (std::int64_t step = 0; step < share.n_steps; ++step) {
+    const std::vector<std::int64_t> fields = share.fields_of(step);
+    const PlaneFilePart whole_part{fields, 0, n_rows};
+    const PlaneFilePart own_part{share.n_rows() > 0 ? fields : std::vector<std::int64_t>(),
+                                 share.row_begin, share.row_end};
+    const ComponentView<T> planes = whole.view().components(0, ssize64(whole_part.fields));
+    const ComponentView<T> rows = own.view().components(0, ssize64(own_part.fields));
+    const ComponentView<const T> given = job.is_adjoint() ? rows : planes;
+    {
+      const StageTimer timer(&run.times, "read");
+      reader.read(job.is_adjoint() ? own_part : whole_part,
+                  job.is_adjoint() ? MapView<T>(rows) : MapView<T>(planes));
+    }
+    {
+      const StageTimer timer(&run.times, "average");
+      agree(run.comm, [&] {
+        if (own_part.fields.empty()) return;
+        if (!job.is_adjoint())
+          return gyroaverage_with_radii<T>(grid, job.spec.method, radii, share.row_begin,
+                                           share.row_end, given, rows);
+        for (std::int64_t c = 0; c < planes.n_components(); ++c)
+          std::fill_n(planes.component(c).data(), planes.size(), T{0});
+        gyroaverage_with_radii_adjoint<T>(grid, job.spec.method, radii, share.row_begin,
+                                          share.row_end, given, planes);
+      });
+    }
+    const StageTimer timer(&run.times, "write");
+    writer.write(job.is_adjoint() ? whole_part : own_part,
+                 MapView<const T>(job.is_adjoint() ? planes : rows));
+    run.progress.step(checked_cast<int>(step + 1, "steps"),
+                      checked_cast<int>(share.n_steps, "steps"));
+  }
+}
+
+}  // namespace
+
+int average_by_target(Run& run, const GyroJob& job, const PlaneFileReader& reader) {
+  const GyroaverageOptions& options = job.options;
+  agree(run.comm, [&] {
+    if (job.spec.method == GyroMethod::chebyshev) {
+      throw UsageError(fmt::format(
+          "--rho-field: {} has Chebyshev nodes, and bilinear and bicubic need equispaced ones",
+          options.input));
+    }
+    check_plane_grid(job.spec.grid, job.spec.method);
+  });
+  const TargetShare share = share_of(run, job);
+  require_plan(run, job, share);
+  if (run.options.dry_run) return 0;
+  const HostBuffer<double> radii = read_radii(run, job, share);
+  refuse_repeated_ends(run, job, reader);
+  Provenance provenance = run.provenance(options.input);
+  provenance.origin = reader.origin();
+  PlaneOutput writer(run.outputs.begin(options.output), job.output, provenance);
+  with_storage(job.output.precision, [&](auto storage) {
+    average_stored<decltype(storage)>(run, job, share, {radii.data(), to_size(radii.size())},
+                                      reader, writer);
+  });
+  run.conclusion = fmt::format("{}: {} of {} field(s) over the radii of {}, {}", options.output,
+                               options.adjoint ? "transposed averages" : "averages", job.n_fields,
+                               options.rho_field, word_of(job.spec.method));
+  writer.finish();
+  return 0;
+}
+
+}  // namespace ringweave::detail::inline app

@@ -1,0 +1,413 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""gyroaverage averages fields of a file over circles: against averages of the same interpolants, formed here."""
+import json
+import unittest
+
+import program
+
+program.require("numpy", "h5py", "scipy")
+import h5py
+import numpy as np
+from scipy import special
+
+N = 24
+RADII = (0.0, 0.11, 0.5, 1.3)
+
+
+def equispaced(n):
+    return np.linspace(-1, 1, n)
+
+
+def chebyshev(n):
+    return -np.cos(np.pi * np.arange(n) / (n - 1))
+
+
+def write_field(path, values, x, y, name="phi", axes=()):
+    """Writes a data set with dimension scales; `axes` are (name, coordinates) of those before y and x."""
+    with h5py.File(path, "a") as file:
+        data = file.create_dataset(name, data=values)
+        for i, (axis, coordinates) in enumerate([*axes, ("y", y), ("x", x)]):
+            if coordinates is None:
+                continue
+            if axis not in file:
+                file[axis] = coordinates
+                file[axis].make_scale(axis)
+            data.dims[i].attach_scale(file[axis])
+
+
+def read_field(path, name="phi"):
+    with h5py.File(path) as file:
+        return file[name][:]
+
+
+def differences(n):
+    """Returns the matrix of derivatives at the nodes, of fourth order, in units of the spacing."""
+    d = np.zeros((n, n))
+    for i in range(2, n - 2):
+        d[i, i - 2:i + 3] = np.array([1, -8, 0, 8, -1]) / 12
+    d[0, :5] = np.array([-25, 48, -36, 16, -3]) / 12
+    d[1, :5] = np.array([-3, -10, 18, -6, 1]) / 12
+    d[-1], d[-2] = -d[0][::-1], -d[1][::-1]
+    return d
+
+
+def rows_of(method, nodes, at):
+    """Returns the matrix that takes values at nodes to those of the interpolant at points."""
+    n = len(nodes)
+    if method == "chebyshev":
+        to_values = np.polynomial.chebyshev.chebvander(nodes, n - 1)
+        return np.polynomial.chebyshev.chebvander(at, n - 1) @ np.linalg.inv(to_values)
+    u = (at - nodes[0]) / (nodes[1] - nodes[0])
+    cell = np.clip(u.astype(int), 0, n - 2)
+    u = (u - cell)[:, None]
+    unit = np.eye(n)
+    if method == "bilinear":
+        return (1 - u) * unit[cell] + u * unit[cell + 1]
+    d = differences(n)
+    return ((1 + 2 * u) * (1 - u)**2 * unit[cell] + u**2 * (3 - 2 * u) * unit[cell + 1] + u * (1 - u)**2 * d[cell]
+            - u**2 * (1 - u) * d[cell + 1])
+
+
+def average(method, field, nodes, x, y, rho):
+    """Returns the average over one circle, of arcs between grid lines and the edge; the domain is a square."""
+    if rho == 0:
+        return (rows_of(method, nodes, np.array([y])) @ field @ rows_of(method, nodes, np.array([x])).T).item()
+    lines = nodes if method != "chebyshev" else nodes[[0, -1]]
+    breaks = [0, 2 * np.pi, *np.linspace(0, 2 * np.pi, 33)]
+    for line in lines:
+        for centre, angle in ((x, np.arccos), (y, np.arcsin)):
+            sine = (line - centre) / rho
+            if abs(sine) < 1:
+                t = angle(sine)
+                breaks += [t % (2 * np.pi), (-t if angle is np.arccos else np.pi - t) % (2 * np.pi)]
+    breaks = np.unique(breaks)
+    node, weight = np.polynomial.legendre.leggauss(24)
+    half = np.diff(breaks)[:, None] / 2
+    t = (breaks[:-1, None] + half * (node + 1)).ravel()
+    px, py = x + rho * np.cos(t), y + rho * np.sin(t)
+    inside = (np.abs(px) <= 1) & (np.abs(py) <= 1)
+    w = (half * weight).ravel()[inside] / (2 * np.pi)
+    return np.sum(w * ((rows_of(method, nodes, py[inside]) @ field) * rows_of(method, nodes, px[inside])).sum(1))
+
+
+def bell(x, y, a=40):
+    return np.exp(-a * (x[None, :]**2 + y[:, None]**2))
+
+
+def averaged_bell(x, y, rho, a=40):
+    r = np.hypot(x[None, :], y[:, None])
+    return np.exp(-a * (r - rho)**2) * special.ive(0, 2 * a * rho * r)
+
+
+class Gyroaverage(program.ProgramTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.random = np.random.default_rng(11)
+        cls.fields = cls.random.normal(size=(2, N, N))
+        cls.nodes = equispaced(N)
+        write_field(cls.folder / "phi.h5", cls.fields, cls.nodes, cls.nodes, axes=[("time", np.array([0.5, 1.5]))])
+        cls.of_cheb = cls.random.normal(size=(12, 12))
+        write_field(cls.folder / "cheb.h5", cls.of_cheb, chebyshev(12), chebyshev(12))
+        cls.rho = ("--rho", ",".join(map(str, RADII)))
+
+    def averages(self, *arguments, ranks=1, **options):
+        self.done("gyroaverage", *arguments, "out.h5", "--overwrite", ranks=ranks, **options)
+        return read_field(self.folder / "out.h5")
+
+    def refused(self, words, *arguments, code=3, ranks=(1, 3)):
+        """Expects one message, and no file."""
+        for n in ranks:
+            result = self.done("gyroaverage", *arguments, "none.h5", ranks=n, code=code)
+            self.assertEqual(len(result.messages()), 1, result)
+            for word in words if isinstance(words, tuple) else (words,):
+                self.assertIn(word, result.err)
+            self.assertEqual(list(self.folder.glob("none*")), [])
+
+    def check_targets(self, method, field, nodes, found):
+        for i, rho in enumerate(RADII):
+            for y, x in ((0, 0), (0, 7), (5, 1), (len(nodes) // 2, len(nodes) - 2), (len(nodes) - 1, 0)):
+                expected = average(method, field, nodes, nodes[x], nodes[y], rho)
+                self.assertAlmostEqual(found[i, y, x], expected, delta=1e-12, msg=(method, rho, y, x))
+
+    def test_averages_are_those_of_the_interpolant_on_any_number_of_ranks(self):
+        for method in ("bilinear", "bicubic"):
+            one = self.averages("phi.h5", *self.rho, "--method", method)
+            self.assertEqual(one.shape, (4, 2, N, N))
+            for time in range(2):
+                self.check_targets(method, self.fields[time], self.nodes, one[:, time])
+            np.testing.assert_allclose(one[0], self.fields, atol=1e-14)
+            for ranks in (3, 8):
+                np.testing.assert_allclose(self.averages("phi.h5", *self.rho, "--method", method, ranks=ranks), one,
+                                           atol=1e-12)
+        one = self.averages("cheb.h5", *self.rho)
+        self.check_targets("chebyshev", self.of_cheb, chebyshev(12), one)
+        np.testing.assert_allclose(self.averages("cheb.h5", *self.rho, ranks=3), one, atol=1e-12)
+
+    def test_the_file_names_axes_and_says_how_it_was_made(self):
+        self.averages("phi.h5", "--rho", "0.1:0.5:3")
+        with h5py.File(self.folder / "out.h5") as file:
+            data = file["phi"]
+            self.assertEqual([dimension.keys()[0] for dimension in data.dims], ["rho", "time", "y", "x"])
+            np.testing.assert_allclose(file["rho"][:], [0.1, 0.3, 0.5], rtol=1e-15)
+            np.testing.assert_array_equal(file["x"][:], self.nodes)
+            np.testing.assert_array_equal(file["time"][:], [0.5, 1.5])
+            text = {name: value.decode() if isinstance(value, bytes) else value for name, value in data.attrs.items()}
+            self.assertEqual((text["method"], text["boundary"], text["combine"]), ("bicubic", "x=zero,y=zero", "each"))
+            self.assertIn("command_line", " ".join(file.attrs).lower().replace(" ", "_") + str(dict(file.attrs)))
+
+    def test_a_report_has_the_plan_and_the_stages(self):
+        self.averages("phi.h5", *self.rho, "--report", "report.json", ranks=3)
+        report = json.loads((self.folder / "report.json").read_text())
+        self.assertEqual(report["gyroaverage"]["method"], "bicubic")
+        self.assertEqual(report["gyroaverage"]["radii"], list(RADII))
+        self.assertIn("transform", report["stages"])
+        self.assertTrue(report["plan"]["gyroaverage"]["reason"])
+
+    def test_a_dry_run_prints_the_plan_and_writes_nothing(self):
+        for ranks in (1, 3):
+            run = self.done("gyroaverage", "phi.h5", "dry.h5", *self.rho, "--dry-run", ranks=ranks)
+            for words in ("24 equispaced nodes", "method bicubic", "tables", "memory high-water", "for files"):
+                self.assertIn(words, run.out)
+        self.assertFalse((self.folder / "dry.h5").exists())
+
+    def test_pairs_sums_and_two_averages_are_made_of_single_ones(self):
+        each = self.averages("phi.h5", *self.rho)
+        # Fields of a file with rho in the middle.
+        values = self.random.normal(size=(2, len(RADII), N, N))
+        write_field(self.folder / "pairs.h5", values, self.nodes, self.nodes,
+                    axes=[("time", np.array([0.5, 1.5])), ("rho", np.array(RADII))])
+        weights = self.random.normal(size=len(RADII))
+        np.savetxt(self.folder / "weights.txt", weights, fmt="%.17g")
+        with h5py.File(self.folder / "weights.h5", "w") as file:
+            file["w"], file["other"] = weights, weights
+        single = []
+        for i, rho in enumerate(RADII):
+            write_field(self.folder / f"single{i}.h5", values[:, i], self.nodes, self.nodes,
+                        axes=[("time", np.array([0.5, 1.5]))])
+            single.append(self.averages(f"single{i}.h5", "--rho", rho)[0])
+        for ranks in (1, 3):
+            pairs = self.averages("pairs.h5", "--combine", "pairs", ranks=ranks)
+            np.testing.assert_allclose(pairs, single, atol=1e-12)
+            for file in ("weights.txt", "weights.h5:w"):
+                total = self.averages("pairs.h5", "--combine", "sum", "--weights", file, ranks=ranks)
+                np.testing.assert_allclose(total, np.tensordot(weights, single, 1), atol=1e-12)
+            twice = self.averages("phi.h5", *self.rho, "--combine", "double", ranks=ranks)
+            for i, rho in enumerate(RADII):
+                write_field(self.folder / f"again{ranks}{i}.h5", each[i], self.nodes, self.nodes,
+                            axes=[("time", np.array([0.5, 1.5]))])
+                np.testing.assert_allclose(twice[i], self.averages(f"again{ranks}{i}.h5", "--rho", rho)[0], atol=1e-12)
+
+    def test_the_adjoint_is_the_transpose_of_every_combination_and_method(self):
+        np.savetxt(self.folder / "four.txt", [0.3, -1, 2, 0.5])
+        rho = ("rho", np.array(RADII))
+        for method, nodes in (("bilinear", equispaced(14)), ("bicubic", equispaced(14)), ("dct", equispaced(14)),
+                              ("chebyshev", chebyshev(9))):
+            n = len(nodes)
+            for combine in ("each", "pairs", "sum", "double"):
+                more = ("--weights", "four.txt") if combine == "sum" else ()
+                options = (*self.rho, "--method", method, "--combine", combine, *more)
+                shapes = {"each": (1, 4), "pairs": (4, 4), "sum": (4, 1), "double": (1, 4)}[combine]
+                for ranks in (1, 3):
+                    given = []
+                    for name, k in zip(("a.h5", "b.h5"), shapes):
+                        (self.folder / name).unlink(missing_ok=True)
+                        given.append(self.random.normal(size=(k, n, n) if k > 1 else (n, n)))
+                        write_field(self.folder / name, given[-1], nodes, nodes, axes=[rho] if k > 1 else [])
+                    forward = self.averages("a.h5", *options, ranks=ranks)
+                    back = self.averages("b.h5", *options, "--adjoint", ranks=ranks)
+                    self.assertEqual(back.shape, given[0].shape)
+                    with self.subTest(method=method, combine=combine, ranks=ranks):
+                        self.assertAlmostEqual(np.sum(forward * given[1]), np.sum(back * given[0]), delta=1e-11)
+
+    def test_a_tangent_circle_has_its_whole_average(self):
+        nodes = equispaced(21)
+        write_field(self.folder / "one.h5", np.ones((21, 21)), nodes, nodes)
+        for method in ("bilinear", "bicubic"):
+            for k in (1, 3, 10):
+                found = self.averages("one.h5", "--rho", repr(k * 0.1), "--method", method)[0]
+                np.testing.assert_allclose(found[k:21 - k, k:21 - k], 1, atol=1e-13)
+
+    def test_plane_waves_of_periodic_and_mirrored_axes_are_multiplied_by_a_bessel_function(self):
+        x = np.arange(32) / 32
+        y = np.linspace(0, 1, 33)
+        kx, ky, rho = 2 * np.pi * 3, np.pi * 4, 0.2
+        wave = np.cos(ky * y)[:, None] * np.cos(kx * x + 0.4)[None, :]
+        write_field(self.folder / "wave.h5", wave, x, y)
+        found = self.averages("wave.h5", "--rho", rho, "--boundary", "x=periodic,y=mirror", "--method", "dct")[0]
+        np.testing.assert_allclose(found, wave * special.j0(rho * np.hypot(kx, ky)), atol=1e-13)
+        found = self.averages("wave.h5", "--rho", rho, "--boundary", "y=mirror,x=periodic", ranks=3)[0]
+        np.testing.assert_allclose(found, wave * special.j0(rho * np.hypot(kx, ky)), atol=1e-3)
+        write_field(self.folder / "bare.h5", wave, None, None)
+        same = self.averages("bare.h5", "--rho", rho, "--boundary", "y=mirror,x=periodic", "--domain", "0:1,0:1", ranks=3)
+        np.testing.assert_allclose(same[0], found, atol=1e-14)
+
+    def test_a_periodic_axis_whose_end_repeats_its_beginning_is_refused(self):
+        x = np.linspace(0, 1, 33)
+        for i, wave in enumerate((np.sin(2 * np.pi * x), np.cos(2 * np.pi * x), self.random.normal(size=33))):
+            wave[-1] = wave[0]
+            write_field(self.folder / f"end{i}.h5", wave[None, :] * np.sin(x * 4 + 1)[:, None], x, x)
+            self.refused("cut the last column", f"end{i}.h5", "--rho", 0.1, "--boundary", "x=periodic")
+            self.averages(f"end{i}.h5", "--rho", 0.1, "--boundary", "x=mirror")
+        inner = (np.arange(32) + 0.5) / 32
+        write_field(self.folder / "open.h5", np.cos(2 * np.pi * inner)[:, None] * np.ones(32), inner, inner)
+        self.averages("open.h5", "--rho", 0.1, "--boundary", "periodic")
+
+    def test_dct_is_exact_for_fields_that_vanish_and_says_where_they_do_not(self):
+        x = equispaced(64)
+        write_field(self.folder / "bell.h5", bell(x, x), x, x)
+        for padding in ((), ("--padding", 40)):
+            run = self.done("gyroaverage", "bell.h5", "out.h5", "--rho", "0.0625,0.875", "--method", "dct", "--overwrite",
+                            "--report", "report.json", *padding)
+            self.assertNotIn("warning", run.err)
+            for found, rho in zip(read_field(self.folder / "out.h5"), (0.0625, 0.875)):
+                np.testing.assert_allclose(found, averaged_bell(x, x, rho), atol=1e-14)
+        report = json.loads((self.folder / "report.json").read_text())["gyroaverage"]
+        self.assertEqual(report["padding_x"], 40)
+        self.assertLess(report["error_indicator"], 1e-15)
+        run = self.done("gyroaverage", "phi.h5", "out.h5", "--rho", 0.1, "--method", "dct", "--overwrite")
+        self.assertIn("bicubic or chebyshev", run.err)
+        self.refused("13", "bell.h5", "--rho", 0.875, "--method", "dct", "--padding", 12, code=2)
+
+    def test_chebyshev_nodes_are_recognised_and_their_polynomials_averaged(self):
+        x = chebyshev(40)
+        write_field(self.folder / "smooth.h5", bell(x, x, 10), x, x)
+        run = self.done("gyroaverage", "smooth.h5", "out.h5", "--rho", 0.3, "--overwrite")
+        self.assertNotIn("warning", run.err)
+        exact = averaged_bell(x, x, 0.3, 10)
+        inside = np.abs(x) < 0.7
+        np.testing.assert_allclose(read_field(self.folder / "out.h5")[0][np.ix_(inside, inside)],
+                                   exact[np.ix_(inside, inside)], atol=1e-9)
+        targets = self.averages("smooth.h5", "--rho", 0.3, "--targets", "equispaced:21")
+        self.assertEqual(targets.shape, (1, 21, 21))
+        np.testing.assert_allclose(targets[0, 5:16, 5:16], averaged_bell(equispaced(21), equispaced(21), 0.3, 10)[5:16, 5:16],
+                                   atol=1e-9)
+        with h5py.File(self.folder / "out.h5") as file:
+            np.testing.assert_allclose(file["x"][:], equispaced(21), atol=1e-15)
+        given = self.random.normal(size=(1, 21, 21))
+        write_field(self.folder / "targets.h5", given, equispaced(21), equispaced(21), axes=[("rho", np.array([0.3]))])
+        back = self.averages("targets.h5", "--adjoint", "--targets", "equispaced:40")
+        self.assertEqual(back.shape, (40, 40))
+        self.assertAlmostEqual(np.sum(targets * given), np.sum(back * bell(x, x, 10)), delta=1e-11)
+        run = self.done("gyroaverage", "cheb.h5", "out.h5", "--rho", 0.3, "--overwrite")
+        self.assertIn("highest tenth of degrees", run.err)
+
+    def test_an_error_is_estimated_from_every_second_node(self):
+        for n in (64, 65):
+            x = equispaced(n)
+            write_field(self.folder / f"bell{n}.h5", bell(x, x, 22), x, x)
+            for method in ("bilinear", "bicubic"):
+                found = self.averages(f"bell{n}.h5", "--rho", 0.46875, "--method", method, "--estimate", "--report",
+                                      "report.json", ranks=3)
+                exact = averaged_bell(x, x, 0.46875, 22)
+                # Circles that leave the square see less than the whole bell.
+                inside = np.abs(x) < 0.5
+                error = np.max(np.abs(found[0] - exact)[np.ix_(inside, inside)]) / np.max(exact)
+                estimate = json.loads((self.folder / "report.json").read_text())["gyroaverage"]["estimated_error"]
+                self.assertLess(error / 2, estimate)
+                self.assertLess(estimate, 4 * error)
+
+    def test_radii_may_differ_from_node_to_node(self):
+        radii = self.random.uniform(0, 0.6, (N, N))
+        with h5py.File(self.folder / "local.h5", "w"):
+            pass
+        write_field(self.folder / "local.h5", self.fields, self.nodes, self.nodes, axes=[("time", np.array([0.0, 1.0]))])
+        write_field(self.folder / "local.h5", radii, self.nodes, self.nodes, name="radius")
+        other = self.random.normal(size=(2, N, N))
+        write_field(self.folder / "back.h5", other, self.nodes, self.nodes, axes=[("time", np.array([0.0, 1.0]))])
+        write_field(self.folder / "back.h5", radii, self.nodes, self.nodes, name="radius")
+        for ranks in (1, 3):
+            options = ("--field", "phi", "--rho-field", "radius", "--method", "bilinear")
+            found = self.averages("local.h5", *options, ranks=ranks)
+            self.assertEqual(found.shape, (2, N, N))
+            for y, x in ((0, 0), (3, 17), (N - 1, 9)):
+                expected = average("bilinear", self.fields[1], self.nodes, self.nodes[x], self.nodes[y], radii[y, x])
+                self.assertAlmostEqual(found[1, y, x], expected, delta=1e-12)
+            back = self.averages("back.h5", *options, "--adjoint", ranks=ranks)
+            self.assertAlmostEqual(np.sum(found * other), np.sum(back * self.fields), delta=1e-11)
+        self.refused("belongs to --method bilinear and bicubic", "local.h5", "--rho-field", "radius", "--method", "dct",
+                     code=2)
+
+    def test_radii_beyond_the_diagonal_give_zeros_and_a_warning(self):
+        run = self.done("gyroaverage", "phi.h5", "out.h5", "--rho", "0.1,3", "--overwrite")
+        self.assertIn("warning: 1 of 2 radii", run.err)
+        np.testing.assert_array_equal(read_field(self.folder / "out.h5")[1], 0)
+
+    def test_single_precision_is_kept_and_asked_for(self):
+        write_field(self.folder / "single.h5", self.fields.astype("f4"), self.nodes, self.nodes, axes=[("time", np.arange(2.0))])
+        self.assertEqual(self.averages("single.h5", "--rho", 0.1).dtype, np.float32)
+        self.assertEqual(self.averages("single.h5", "--rho", 0.1, "--precision", "double").dtype, np.float64)
+        found = self.averages("phi.h5", "--rho", 0.1, "--precision", "single", ranks=3)
+        self.assertEqual(found.dtype, np.float32)
+        np.testing.assert_allclose(found, self.averages("phi.h5", "--rho", 0.1), atol=1e-6)
+
+    def test_radii_that_are_none_are_named(self):
+        for rho, words in (("0.1,-0.2", "radius -0.2 (number 2)"), ("nan", "radius nan (number 1)"), ("0.1,x", "'x'"),
+                           ("0.1:0.2", "A:B:N"), ("0.1,,0.2", "''"), ("0.2:0.1:0", "between A and B")):
+            self.refused(words, "phi.h5", f"--rho={rho}", code=2, ranks=(1,))
+        self.refused("give the radii", "phi.h5", code=2)
+        np.savetxt(self.folder / "negative.txt", [0.1, 0.2, -1])
+        self.refused("radius -1 (number 3)", "phi.h5", "--rho-file", "negative.txt")
+        np.savetxt(self.folder / "fine.txt", [0.1, 0.2, 0.3], fmt="%.17g")
+        np.testing.assert_array_equal(self.averages("phi.h5", "--rho-file", "fine.txt", ranks=3),
+                                      self.averages("phi.h5", "--rho", "0.1,0.2,0.3", ranks=3))
+        write_field(self.folder / "rho.h5", np.ones((4, N, N)), self.nodes, self.nodes, axes=[("rho", np.array(RADII))])
+        self.refused("4 indices of rho", "rho.h5", "--combine", "pairs", "--rho", "0.1,0.2")
+        self.refused("index 1 of rho", "rho.h5", "--combine", "pairs", "--rho", "0,0.12,0.5,1.3")
+        self.refused("--combine pairs", "rho.h5", "--rho", "0.1,0.2")
+        self.refused("needs one named rho", "phi.h5", "--combine", "pairs", "--rho", "0.1,0.2")
+        self.refused("has 3 weights, and there are 4 radii", "rho.h5", "--combine", "sum", "--weights", "fine.txt")
+        self.refused("give a weight for each radius", "rho.h5", "--combine", "sum", code=2)
+
+    def test_bad_fields_nodes_and_options_are_refused(self):
+        broken = self.fields.copy()
+        broken[1, 3, 5], broken[1, 3, 6] = np.nan, np.inf
+        write_field(self.folder / "nan.h5", broken, self.nodes, self.nodes, axes=[("time", np.arange(2.0))])
+        self.refused(("time 1", "2 places"), "nan.h5", "--rho", 0.1)
+        crooked = self.nodes.copy()
+        crooked[7] += 0.01
+        write_field(self.folder / "crooked.h5", self.fields[0], crooked, self.nodes)
+        self.refused("7", "crooked.h5", "--rho", 0.1)
+        write_field(self.folder / "mixed.h5", self.fields[0], self.nodes, chebyshev(N))
+        self.refused("the same kind along both axes", "mixed.h5", "--rho", 0.1)
+        self.refused("use bilinear, bicubic or dct", "phi.h5", "--rho", 0.1, "--method", "chebyshev")
+        self.refused("use --method chebyshev", "cheb.h5", "--rho", 0.1, "--method", "bicubic")
+        write_field(self.folder / "few.h5", np.ones((6, 6)), equispaced(6), equispaced(6))
+        self.refused("at least 10", "few.h5", "--rho", 0.1, code=2)
+        write_field(self.folder / "bare_field.h5", self.fields[0], None, None)
+        self.refused("--domain", "bare_field.h5", "--rho", 0.1, code=2)
+        self.refused("leave --domain out", "phi.h5", "--rho", 0.1, "--domain", "-1:2,-1:1", code=2)
+        for domain in ("1:-1,0:1", "0:1", "0,1", "0:nan,0:1"):
+            self.refused("--domain", "bare_field.h5", "--rho", 0.1, f"--domain={domain}", code=2, ranks=(1,))
+        for boundary in ("open", "x=zero,x=zero", "x=periodic,z=zero"):
+            self.refused("--boundary", "phi.h5", "--rho", 0.1, "--boundary", boundary, code=2, ranks=(1,))
+        self.refused("chebyshev knows boundary zero only", "cheb.h5", "--rho", 0.1, "--boundary", "y=mirror", code=2)
+        self.refused("--padding belongs", "phi.h5", "--rho", 0.1, "--padding", 3, code=2, ranks=(1,))
+        self.refused("--targets", "phi.h5", "--rho", 0.1, "--targets", "random", code=2, ranks=(1,))
+        self.refused("--targets equispaced belongs", "phi.h5", "--rho", 0.1, "--targets", "equispaced", code=2, ranks=(1,))
+        self.refused("--estimate belongs", "phi.h5", "--rho", 0.1, "--estimate", "--adjoint", code=2, ranks=(1,))
+        self.refused("--weights belongs", "phi.h5", "--rho", 0.1, "--weights", "w.txt", code=2, ranks=(1,))
+        result = self.done("gyroaverage", "phi.h5", "out.fits", "--rho", 0.1, code=2)
+        self.assertIn("HDF5 (.h5) or NetCDF-4", result.err)
+        result = self.done("gyroaverage", "phi.h5", "phi.h5", "--rho", 0.1, "--overwrite", code=2)
+        self.assertIn("is an input", result.err)
+
+    def test_what_memory_cannot_hold_is_done_in_batches_or_refused(self):
+        many = np.zeros((40, 400, 400), "f4")
+        many[:, 200, 200] = np.arange(40)
+        write_field(self.folder / "many.h5", many, equispaced(400), equispaced(400), axes=[("time", np.arange(40.0))])
+        rho = ("--rho", "0.05:0.1:20")
+        run = self.done("gyroaverage", "many.h5", "batches.h5", *rho, "--report", "report.json", address_limit=700 << 20)
+        report = json.loads((self.folder / "report.json").read_text())["gyroaverage"]
+        self.assertGreater(report["batches"], 1, run)
+        self.done("gyroaverage", "many.h5", "at_once.h5", *rho)
+        np.testing.assert_array_equal(read_field(self.folder / "batches.h5"), read_field(self.folder / "at_once.h5"))
+        for dry in ((), ("--dry-run",)):
+            result = self.done("gyroaverage", "many.h5", "never.h5", "--rho", "0.05:0.1:600", *dry, code=4,
+                               address_limit=700 << 20)
+            self.assertIn("GiB on one rank", result.err)
+
+
+if __name__ == "__main__":
+    program.main()
