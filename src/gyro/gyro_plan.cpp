@@ -13,6 +13,7 @@
 #include "gyro/gyro_checks.hpp"
 #include "gyro/interpolation.hpp"
 #include "gyro/schemes.hpp"
+#include "gyro/stencil_tables.hpp"
 
 namespace ringweave::detail::inline gyro {
 namespace {
@@ -175,6 +176,17 @@ std::int64_t filter_length(const PlaneAxis& axis, GyroMethod method, std::int64_
   return fast_length(axis.size + reach);
 }
 
+/// Bytes of the tables of sides and corners of the largest radius.
+std::int64_t bytes_of_sides(const GyroSpec& spec) {
+  const PlaneGrid& grid = spec.grid;
+  const double radius = static_cast<double>(halo_of_band(spec)) * grid.y.spacing();
+  const GridCircle circle{radius / grid.x.spacing(), radius / grid.y.spacing()};
+  return stencil_table_bytes(
+      spec.method == GyroMethod::bilinear ? Interpolation::bilinear : Interpolation::bicubic,
+      circle, grid.x.size, grid.y.size, grid.x.boundary == PlaneBoundary::zero,
+      grid.y.boundary == PlaneBoundary::zero);
+}
+
 /// Predicts bytes of tables and scratch from the sizes of filters, or of blocks.
 void predict_bytes(const GyroSpec& spec, GyroPlan& plan) {
   const std::int64_t radii = most_radii(plan.block_begin, plan.radius_parts);
@@ -205,6 +217,7 @@ void predict_bytes(const GyroSpec& spec, GyroPlan& plan) {
   };
   plan.table_bytes =
       radii * of_number * frequencies(grid.x, length_x) * frequencies(grid.y, length_y);
+  if (is_stencil(spec.method)) plan.table_bytes += radii * bytes_of_sides(spec);
   constexpr std::int64_t of_complex = sizeof(std::complex<double>);
   plan.scratch_bytes_of_field = 2 * of_complex * (length_x / 2 + 1) * length_y;
 }
