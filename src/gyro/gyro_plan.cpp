@@ -17,7 +17,6 @@
 namespace ringweave::detail::inline gyro {
 namespace {
 
-constexpr std::int64_t most_blocks = 8;
 // Messages of a plane take as long as so many nodes.
 constexpr double nodes_of_a_message = 4096;
 // Bands that are thinner than their halo must gain this much.
