@@ -174,6 +174,35 @@ TEST(CircleRow, PolynomialsOfTheMethodAreReproducedUpToTheEdges) {
   }
 }
 
+TEST(CircleRow, NodesThatDoNotSuitTheMethodAreNamed) {
+  const PlaneGrid equispaced{plane_axis(12, PlaneBoundary::zero),
+                             plane_axis(12, PlaneBoundary::zero)};
+  PlaneGrid chebyshev = equispaced;
+  chebyshev.x.nodes = chebyshev.y.nodes = PlaneNodes::chebyshev;
+  for (const GyroMethod method : {GyroMethod::bilinear, GyroMethod::bicubic, GyroMethod::dct}) {
+    expect_error(ErrorKind::usage, "the nodes of axis x are Chebyshev",
+                 [&] { circle_row(chebyshev, method, 0, 0, 0.3); });
+  }
+  expect_error(ErrorKind::usage, "the nodes of axis x are equispaced",
+               [&] { circle_row(equispaced, GyroMethod::chebyshev, 0, 0, 0.3); });
+  chebyshev.y.boundary = PlaneBoundary::mirror;
+  expect_error(ErrorKind::usage, "axis y is mirrored",
+               [&] { circle_row(chebyshev, GyroMethod::chebyshev, 0, 0, 0.3); });
+}
+
+TEST(CircleRow, PointsOutsideByRoundingAreOnTheEdge) {
+  for (const GyroMethod method :
+       {GyroMethod::bilinear, GyroMethod::bicubic, GyroMethod::dct, GyroMethod::chebyshev}) {
+    PlaneGrid grid{plane_axis(12, PlaneBoundary::zero), plane_axis(12, PlaneBoundary::zero)};
+    if (method == GyroMethod::chebyshev) grid.x.nodes = grid.y.nodes = PlaneNodes::chebyshev;
+    for (const double rho : {0.0, 1e-12, 0.3}) {
+      EXPECT_EQ(largest_difference(dense_row(grid, circle_row(grid, method, 1 + 1e-11, 0.2, rho)),
+                                   dense_row(grid, circle_row(grid, method, 1, 0.2, rho))),
+                0);
+    }
+  }
+}
+
 TEST(CircleRow, NodesOccurOnceAndInOrder) {
   const PlaneGrid grid{plane_axis(10, PlaneBoundary::periodic),
                        plane_axis(11, PlaneBoundary::mirror)};
@@ -273,9 +302,11 @@ TEST(RadiusField, WrongArgumentsAreNamed) {
   problem.row_end = 41;
   expect_error(ErrorKind::usage, "rows 2 .. 41", [&] { problem.average(); });
   problem.grid.x.size = 9;
-  expect_error(ErrorKind::usage, "axis x has 9 nodes, at least 10", [&] { problem.average(); });
+  expect_error(ErrorKind::usage, "axis x has 9 nodes; method bicubic needs at least 10",
+               [&] { problem.average(); });
+  problem.grid.x.size = 13;
   problem.grid.x.nodes = PlaneNodes::chebyshev;
-  expect_error(ErrorKind::usage, "the nodes of axis x are Chebyshev's", [&] { problem.average(); });
+  expect_error(ErrorKind::usage, "the nodes of axis x are Chebyshev", [&] { problem.average(); });
 }
 
 }  // namespace
