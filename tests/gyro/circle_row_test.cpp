@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "base/checked_cast.hpp"
+#include "base/gauss_legendre.hpp"
 #include "gyro/direct_gyroaverage.hpp"
+#include "gyro/exact_average.hpp"
 #include "gyro/operator_rows.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/gyroaverage.hpp"
@@ -121,36 +123,8 @@ TEST(CircleRow, ConstantsStayConstantWhereCirclesStayInsideOrTouchTheEdge) {
   }
 }
 
-/// Returns the average of x^a y^b over the parts of a circle inside [-1, 1]^2.
-Long average_of_powers(int a, int b, Long x, Long y, Long rho) {
-  std::vector<Long> angles{0, 2 * long_pi};
-  for (const Long edge : {-1.0L, 1.0L}) {
-    if (std::abs(edge - x) < rho) {
-      const Long angle = std::acos((edge - x) / rho);
-      angles.insert(angles.end(), {angle, 2 * long_pi - angle});
-    }
-    if (std::abs(edge - y) < rho) {
-      const Long angle = std::asin((edge - y) / rho);
-      angles.insert(angles.end(), {long_pi - angle, angle < 0 ? angle + 2 * long_pi : angle});
-    }
-  }
-  std::sort(angles.begin(), angles.end());
-  Long sum = 0;
-  for (std::size_t k = 1; k < angles.size(); ++k) {
-    const Long middle = (angles[k] + angles[k - 1]) / 2;
-    if (std::max(std::abs(x + rho * std::cos(middle)), std::abs(y + rho * std::sin(middle))) > 1) {
-      continue;
-    }
-    sum += boost::math::quadrature::gauss<Long, 40>::integrate(
-        [&](Long t) {
-          return std::pow(x + rho * std::cos(t), a) * std::pow(y + rho * std::sin(t), b);
-        },
-        angles[k - 1], angles[k]);
-  }
-  return sum / (2 * long_pi);
-}
-
 TEST(CircleRow, PolynomialsOfTheMethodAreReproducedUpToTheEdges) {
+  const std::vector<QuadratureNode> rule = gauss_legendre_nodes(40);
   for (const Interpolation interpolation : {Interpolation::bilinear, Interpolation::bicubic}) {
     const int degree = interpolation == Interpolation::bilinear ? 1 : 3;
     const PlaneGrid grid{plane_axis(14, PlaneBoundary::zero), plane_axis(11, PlaneBoundary::zero)};
@@ -163,7 +137,9 @@ TEST(CircleRow, PolynomialsOfTheMethodAreReproducedUpToTheEdges) {
               Long sum = 0;
               for (const GyroWeight& w : row)
                 sum += w.weight * std::pow(grid.x.node(w.x), a) * std::pow(grid.y.node(w.y), b);
-              const Long exact = average_of_powers(a, b, grid.x.node(i), grid.y.node(j), rho);
+              const Long exact = exact_average<Long>(
+                  {}, grid.x.node(i), grid.y.node(j), rho, {}, rule,
+                  [&](Long x, Long y) { return std::pow(x, a) * std::pow(y, b); });
               EXPECT_NEAR(static_cast<double>(sum - exact), 0, tolerance::gyro_weights)
                   << a << " " << b << " rho " << rho << " at " << i << " " << j;
             }

@@ -3,17 +3,17 @@
 
 #include <algorithm>
 #include <array>
-#include <boost/math/quadrature/gauss.hpp>
 #include <cmath>
 #include <functional>
 #include <memory>
 #include <numbers>
 #include <random>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include "base/checked_cast.hpp"
+#include "base/gauss_legendre.hpp"
+#include "gyro/exact_average.hpp"
 #include "gyro/operator_rows.hpp"
 #include "gyro/schemes.hpp"
 #include "support/tolerance.hpp"
@@ -113,39 +113,6 @@ double inner(const Plane& a, const Plane& b) {
   for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
   return sum;
 }
-/// Returns the average of a function that is zero outside [-1, 1]^2, by arcs inside.
-double exact_average(const Function& f, double x, double y, double rho) {
-  std::vector<double> angles;
-  for (int k = 0; k <= 16; ++k) angles.push_back(pi * k / 8);
-  for (const double edge : {-1.0, 1.0}) {
-    const double c = (edge - x) / rho;
-    const double s = (edge - y) / rho;
-    if (std::abs(c) < 1) angles.insert(angles.end(), {std::acos(c), 2 * pi - std::acos(c)});
-    if (std::abs(s) < 1) {
-      angles.push_back(std::asin(s) < 0 ? 2 * pi + std::asin(s) : std::asin(s));
-      angles.push_back(pi - std::asin(s));
-    }
-  }
-  std::sort(angles.begin(), angles.end());
-  double sum = 0;
-  for (std::size_t i = 1; i < angles.size(); ++i) {
-    const double middle = (angles[i - 1] + angles[i]) / 2;
-    if (std::abs(x + rho * std::cos(middle)) > 1 || std::abs(y + rho * std::sin(middle)) > 1)
-      continue;
-    sum += boost::math::quadrature::gauss<double, 20>::integrate(
-        [&](double t) { return f(x + rho * std::cos(t), y + rho * std::sin(t)); }, angles[i - 1],
-        angles[i]);
-  }
-  return sum / (2 * pi);
-}
-
-double bell(double x, double y) { return std::exp(-22 * (x * x + y * y)); }
-double runge(double x, double y) {
-  const double dx = x - 0.2;
-  const double dy = y + 0.5;
-  return (1 - x * x) * (1 - y * y) / (1 + 25 * (dx * dx + dy * dy));
-}
-
 /// Grids of all pairs of boundaries.
 std::vector<PlaneGrid> grids() {
   constexpr std::array boundaries{PlaneBoundary::zero, PlaneBoundary::periodic,
@@ -203,36 +170,6 @@ TEST(DctScheme, IsExactForAResolvedBell) {
   }
 }
 
-struct KnownErrors {
-  Function f;
-  std::int64_t n;
-  std::array<double, 3> errors;
-};
-
-TEST(DctScheme, ErrsAsMuchAsIsKnown) {
-  const std::vector<double> radii{0.0625, 0.46875, 0.875};
-  const std::vector<KnownErrors> known{
-      {bell, 16, {3.45e-5, 3.82e-4, 6.01e-4}},    {bell, 32, {3.14e-11, 9.60e-11, 1.41e-10}},
-      {bell, 64, {2.85e-11, 6.46e-11, 1.62e-10}}, {runge, 16, {4.99e-3, 1.00e-2, 1.02e-2}},
-      {runge, 32, {1.30e-3, 1.09e-3, 3.18e-3}},   {runge, 64, {3.43e-4, 5.17e-4, 1.12e-3}}};
-  for (const KnownErrors& example : known) {
-    const GyroSpec spec = square_spec(example.n, radii, example.n / 2);
-    Averages averages(spec);
-    for (std::int64_t r = 0; r < ssize64(radii); ++r) {
-      const double rho = radii[to_size(r)];
-      const Plane exact = sample(
-          spec.grid, [&](double x, double y) { return exact_average(example.f, x, y, rho); });
-      const double error = error_of(averages.average(sample(spec.grid, example.f), r), exact);
-      const double expected = example.errors[to_size(r)];
-      SCOPED_TRACE(std::to_string(example.n) + " nodes, radius " + std::to_string(rho));
-      // Tiny errors depend on rounding.
-      const double slack = expected < 1e-9 ? 1 : tolerance::gyro_known_error;
-      EXPECT_LE(error, (1 + slack) * expected);
-      EXPECT_GE(error, (1 - tolerance::gyro_known_error) * expected * (expected < 1e-9 ? 0.5 : 1));
-    }
-  }
-}
-
 TEST(DctScheme, RowsAreThoseOfTheOperator) {
   for (const PlaneGrid& grid : grids()) {
     for (const double rho : {0.0, 0.1, 0.7}) {
@@ -261,7 +198,9 @@ TEST(DctScheme, RowsOfPointsBetweenNodesAverageTheSeries) {
   double sum = 0;
   for (const GyroWeight& weight : dct_row(grid, 0.123, -0.456, 0.4))
     sum += weight.weight * plane[to_size(weight.y * grid.x.size + weight.x)];
-  EXPECT_NEAR(sum, exact_average(f, 0.123, -0.456, 0.4), tolerance::gyro_dct_row);
+  EXPECT_NEAR(sum,
+              detail::test::exact_average({}, 0.123, -0.456, 0.4, {}, gauss_legendre_nodes(64), f),
+              tolerance::gyro_dct_row);
 }
 
 TEST(DctScheme, TransposesExactlyOnAllAxes) {
@@ -370,7 +309,7 @@ TEST(DctScheme, IndicatesWhatIsCutOffAtTheEdge) {
     averages.load(plane);
     return averages.scheme->indicator(*averages.work);
   };
-  EXPECT_NEAR(indicated(sample(spec.grid, bell)), std::exp(-22.0), 1e-15);
+  EXPECT_NEAR(indicated(sample(spec.grid, detail::test::bell)), std::exp(-22.0), 1e-15);
   EXPECT_EQ(indicated(Plane(441)), 0);
   Plane plane(441);
   plane[220] = -2;
