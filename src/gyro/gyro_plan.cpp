@@ -100,7 +100,9 @@ struct Candidate {
 };
 
 std::int64_t most_rows_cut(const GyroSpec& spec, const PlaneGrid& targets) {
-  return spec.method == GyroMethod::dct ? 1 : targets.y.size;
+  if (spec.method == GyroMethod::dct) return 1;
+  return spec.method == GyroMethod::chebyshev ? std::min(targets.y.size, most_chebyshev_chunks)
+                                              : targets.y.size;
 }
 
 /// Returns the most radii of a part when blocks are dealt evenly.

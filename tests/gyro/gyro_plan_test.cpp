@@ -128,6 +128,8 @@ TEST(GyroPlan, ChebyshevSharesRowsOfResultsWhereThereAreFewRadiiAndFields) {
   EXPECT_EQ(plan.row_parts, 4);
   EXPECT_EQ(plan.part(2).n_rows(), 32);
   EXPECT_EQ(plan.part(2).n_field_rows(), 128);
+  // Its targets are 16 chunks.
+  EXPECT_EQ(plan_gyroaverage(spec, 64).row_parts, 16);
   spec.targets_y = 50;
   EXPECT_EQ(plan_gyroaverage(spec, 4).part(3).row_end, 50);
 }
