@@ -264,6 +264,7 @@ TEST(ChebyshevScheme, IsTheIdentityForRadiusZeroAndZeroBeyondTheDiagonal) {
 }
 
 TEST(ChebyshevScheme, HasTheSameBitsForAnyNumberOfThreadsAndPlanes) {
+  const int before = omp_get_max_threads();
   for (const bool is_square : {true, false}) {
     const GyroSpec spec =
         chebyshev_spec(chebyshev_axis(22), chebyshev_axis(is_square ? 22 : 19), {0.4, 0.8});
@@ -278,7 +279,7 @@ TEST(ChebyshevScheme, HasTheSameBitsForAnyNumberOfThreadsAndPlanes) {
         const auto other = scheme_of(spec);
         EXPECT_EQ(averaged(*other, direction, planes, n_planes, size, {0, 1}, n_threads), expected);
       }
-      omp_set_num_threads(2);
+      omp_set_num_threads(before);
       for (const std::int64_t p : {0, 5, 10}) {
         const std::vector<double> plane(planes.begin() + p * size, planes.begin() + (p + 1) * size);
         const std::vector<double> of_plane(expected.begin() + p * size,

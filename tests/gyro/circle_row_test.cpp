@@ -249,6 +249,18 @@ TEST(RadiusField, AdjointIsTheTranspose) {
               product_of(problem.fields, problem.transpose()), tolerance::gyro_product);
 }
 
+TEST(RadiusField, AdjointAddsToFields) {
+  const RadiiProblem problem;
+  const ComponentBuffer<double> added = problem.transpose();
+  ComponentBuffer<double> fields(2, added.size());
+  std::fill_n(fields.view().data(), 2 * fields.size(), 0.5);
+  gyroaverage_with_radii_adjoint<double>(problem.grid, GyroMethod::bicubic, problem.radii,
+                                         problem.row_begin, problem.row_end, problem.results.view(),
+                                         fields.view());
+  for (std::int64_t k = 0; k < 2 * fields.size(); ++k)
+    ASSERT_NEAR(fields.view().data()[k], 0.5 + added.view().data()[k], tolerance::gyro_weights);
+}
+
 TEST(RadiusField, HasTheSameBitsForAnyNumberOfThreads) {
   const RadiiProblem problem;
   const int before = omp_get_max_threads();
