@@ -157,8 +157,8 @@ TEST(ChebyshevScheme, HasAnExactTranspose) {
   for (const GyroSpec& spec : all_kinds({0.3, 0.9})) {
     SCOPED_TRACE(name_of_spec(spec));
     const auto scheme = scheme_of(spec);
-    const std::vector<double> f = random_plane(spec.grid.n_nodes(), 1);
-    const std::vector<double> g = random_plane(n_targets(spec), 2);
+    const std::vector<double> f = random_values(spec.grid.n_nodes(), 1);
+    const std::vector<double> g = random_values(n_targets(spec), 2);
     const auto gf = averaged(*scheme, Direction::average, f, 1, n_targets(spec), {0, 1});
     const auto gt = averaged(*scheme, Direction::transpose, g, 1, spec.grid.n_nodes(), {0, 1});
     double there = 0;
@@ -177,7 +177,7 @@ TEST(ChebyshevScheme, KeepsTheSymmetriesOfTheSquare) {
   for (const std::int64_t n : {14, 15}) {
     const GyroSpec spec = chebyshev_spec(chebyshev_axis(n), chebyshev_axis(n), {0.6});
     const auto scheme = scheme_of(spec);
-    const std::vector<double> f = random_plane(n * n, 3);
+    const std::vector<double> f = random_values(n * n, 3);
     const auto expected = averaged(*scheme, Direction::average, f, 1, n * n, {0});
     for (int symmetry = 1; symmetry < 8; ++symmetry) {
       const auto moved = [&](const std::vector<double>& plane) {
@@ -201,7 +201,7 @@ TEST(ChebyshevScheme, KeepsTheSymmetriesOfTheSquare) {
 TEST(ChebyshevScheme, AgreesWithSingleRows) {
   for (const GyroSpec& spec : all_kinds({0.55})) {
     SCOPED_TRACE(name_of_spec(spec));
-    const std::vector<double> f = random_plane(spec.grid.n_nodes(), 4);
+    const std::vector<double> f = random_values(spec.grid.n_nodes(), 4);
     const std::vector<double> found = average(spec, f);
     const std::vector<double> x = target_places(spec.grid.x, spec.targets_x);
     const std::vector<double> y = target_places(spec.grid.y, spec.targets_y);
@@ -254,7 +254,7 @@ TEST(ChebyshevScheme, TakesCirclesThatTouchTheEdgeAsInside) {
 TEST(ChebyshevScheme, IsTheIdentityForRadiusZeroAndZeroBeyondTheDiagonal) {
   for (const GyroSpec& spec : all_kinds({0, 20})) {
     if (spec.targets_x != 0) continue;
-    const std::vector<double> f = random_plane(spec.grid.n_nodes(), 5);
+    const std::vector<double> f = random_values(spec.grid.n_nodes(), 5);
     const auto scheme = scheme_of(spec);
     const auto same = averaged(*scheme, Direction::average, f, 1, spec.grid.n_nodes(), {0});
     EXPECT_LT(largest_gap(f, same), tolerance::chebyshev_polynomials);
@@ -270,7 +270,7 @@ TEST(ChebyshevScheme, HasTheSameBitsForAnyNumberOfThreadsAndPlanes) {
         chebyshev_spec(chebyshev_axis(22), chebyshev_axis(is_square ? 22 : 19), {0.4, 0.8});
     const std::int64_t size = spec.grid.n_nodes();
     constexpr std::int64_t n_planes = 11;
-    const std::vector<double> planes = random_plane(n_planes * size, 6);
+    const std::vector<double> planes = random_values(n_planes * size, 6);
     const auto scheme = scheme_of(spec);
     for (const Direction direction : {Direction::average, Direction::transpose}) {
       const auto expected = averaged(*scheme, direction, planes, n_planes, size, {0, 1});
@@ -293,8 +293,8 @@ TEST(ChebyshevScheme, HasTheSameBitsForAnyNumberOfThreadsAndPlanes) {
 TEST(ChebyshevScheme, SumsWhatIsLoadedOneAfterTheOther) {
   const GyroSpec spec = chebyshev_spec(chebyshev_axis(9), chebyshev_axis(9), {0.4, 0.8, 0.9});
   const auto scheme = scheme_of(spec);
-  const std::vector<double> f = random_plane(81, 7);
-  const std::vector<double> g = random_plane(81, 8);
+  const std::vector<double> f = random_values(81, 7);
+  const std::vector<double> g = random_values(81, 8);
   for (const Direction direction : {Direction::average, Direction::transpose}) {
     const auto work = scheme->make_work(2, 1);
     std::vector<double> out(81, 0.5);
@@ -314,7 +314,7 @@ TEST(ChebyshevScheme, SumsWhatIsLoadedOneAfterTheOther) {
 TEST(ChebyshevScheme, DropsTheTablesOfOtherRadii) {
   const GyroSpec spec = chebyshev_spec(chebyshev_axis(10), chebyshev_axis(10), {0.4, 0.8, 0.9});
   const auto scheme = scheme_of(spec);
-  const std::vector<double> f = random_plane(100, 9);
+  const std::vector<double> f = random_values(100, 9);
   const auto expected = averaged(*scheme, Direction::average, f, 1, 100, {2});
   scheme->set_radii(0, 1);
   scheme->set_radii(1, 3);
@@ -342,7 +342,7 @@ TEST(ChebyshevScheme, IndicatesTheCoefficientsOfTheHighestDegrees) {
 
 TEST(ChebyshevScheme, AgreesWithEveryInstructionSet) {
   const GyroSpec spec = chebyshev_spec(chebyshev_axis(11), chebyshev_axis(11), {0.4});
-  const std::vector<double> planes = random_plane(5 * 121, 10);
+  const std::vector<double> planes = random_values(5 * 121, 10);
   std::array<std::vector<double>, 2> expected;
   for (const Direction direction : {Direction::average, Direction::transpose})
     expected[to_size(static_cast<int>(direction))] =

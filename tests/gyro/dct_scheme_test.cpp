@@ -7,13 +7,13 @@
 #include <functional>
 #include <memory>
 #include <numbers>
-#include <random>
 #include <utility>
 #include <vector>
 
 #include "base/checked_cast.hpp"
 #include "base/gauss_legendre.hpp"
 #include "gyro/exact_average.hpp"
+#include "gyro/gyro_problem.hpp"
 #include "gyro/operator_rows.hpp"
 #include "gyro/schemes.hpp"
 #include "support/tolerance.hpp"
@@ -22,6 +22,9 @@ namespace ringweave {
 namespace {
 
 using namespace detail;
+using detail::test::bell;
+using detail::test::exact_average;
+using detail::test::random_values;
 
 using Plane = std::vector<double>;
 using Function = std::function<double(double, double)>;
@@ -56,14 +59,6 @@ Plane sample(const PlaneGrid& grid, const Function& f) {
     for (std::int64_t i = 0; i < grid.x.size; ++i)
       plane.push_back(f(coordinate(grid.x, i), coordinate(grid.y, j)));
   }
-  return plane;
-}
-
-Plane random_plane(std::int64_t size, unsigned seed) {
-  std::mt19937_64 random(seed);
-  std::uniform_real_distribution<double> unit(-1, 1);
-  Plane plane(to_size(size));
-  for (double& value : plane) value = unit(random);
   return plane;
 }
 
@@ -175,7 +170,7 @@ TEST(DctScheme, RowsAreThoseOfTheOperator) {
     for (const double rho : {0.0, 0.1, 0.7}) {
       const GyroSpec spec = dct_spec(grid, {rho});
       Averages averages(spec);
-      const Plane plane = random_plane(grid.n_nodes(), 1);
+      const Plane plane = random_values(grid.n_nodes(), 1);
       const Plane found = averages.average(plane, 0);
       for (std::int64_t j = 0; j < grid.y.size; j += 3) {
         for (std::int64_t i = 0; i < grid.x.size; i += 4) {
@@ -198,8 +193,7 @@ TEST(DctScheme, RowsOfPointsBetweenNodesAverageTheSeries) {
   double sum = 0;
   for (const GyroWeight& weight : dct_row(grid, 0.123, -0.456, 0.4))
     sum += weight.weight * plane[to_size(weight.y * grid.x.size + weight.x)];
-  EXPECT_NEAR(sum,
-              detail::test::exact_average({}, 0.123, -0.456, 0.4, {}, gauss_legendre_nodes(64), f),
+  EXPECT_NEAR(sum, exact_average({}, 0.123, -0.456, 0.4, {}, gauss_legendre_nodes(64), f),
               tolerance::gyro_dct_row);
 }
 
@@ -207,8 +201,8 @@ TEST(DctScheme, TransposesExactlyOnAllAxes) {
   for (const PlaneGrid& grid : grids()) {
     const std::vector<double> radii{0.0, 0.1, 0.3, 0.7};
     Averages averages(dct_spec(grid, radii));
-    const Plane f = random_plane(grid.n_nodes(), 2);
-    const Plane g = random_plane(grid.n_nodes(), 3);
+    const Plane f = random_values(grid.n_nodes(), 2);
+    const Plane g = random_values(grid.n_nodes(), 3);
     for (std::int64_t r = 0; r < ssize64(radii); ++r) {
       const double there = inner(averages.average(f, r), g);
       const double back = inner(f, averages.average(g, r, Direction::transpose));
@@ -227,8 +221,8 @@ TEST(DctScheme, SumsRadiiOfDifferentPaddingAndSeveralLoads) {
     const std::vector<double> radii{0.1, 0.7, 0.15, 0.9};
     Averages averages(dct_spec(grid, radii));
     // Two planes at once.
-    const Plane f = random_plane(2 * grid.n_nodes(), 4);
-    const Plane g = random_plane(2 * grid.n_nodes(), 5);
+    const Plane f = random_values(2 * grid.n_nodes(), 4);
+    const Plane g = random_values(2 * grid.n_nodes(), 5);
     for (const Direction direction : {Direction::average, Direction::transpose}) {
       averages.scheme->clear(*averages.work, direction);
       averages.load(f);
@@ -258,7 +252,7 @@ TEST(DctScheme, SumsRadiiOfDifferentPaddingAndSeveralLoads) {
 
 TEST(DctScheme, AddsToResults) {
   Averages averages(square_spec(12, {0.2, 0.9}));
-  const Plane plane = random_plane(144, 6);
+  const Plane plane = random_values(144, 6);
   for (const std::int64_t r : {0, 1}) {
     const Plane alone = averages.average(plane, r);
     averages.scheme->clear(*averages.work, Direction::average);
@@ -274,7 +268,7 @@ TEST(DctScheme, AddsToResults) {
 TEST(DctScheme, RadiiBeyondTheDiagonalGiveZeros) {
   const GyroSpec spec = square_spec(12, {2.9, 0.5, 100.0});
   Averages averages(spec);
-  const Plane plane = random_plane(144, 7);
+  const Plane plane = random_values(144, 7);
   EXPECT_EQ(averages.average(plane, 0), Plane(144));
   EXPECT_EQ(averages.average(plane, 2), Plane(144));
   EXPECT_EQ(averages.scheme->table_bytes(0), 0);
@@ -286,7 +280,7 @@ TEST(DctScheme, RadiiBeyondTheDiagonalGiveZeros) {
 TEST(DctScheme, RadiiOfAGroupHaveTheirOwnTables) {
   const std::vector<double> radii{0.1, 0.5, 0.9};
   Averages averages(square_spec(14, radii));
-  const Plane plane = random_plane(196, 8);
+  const Plane plane = random_values(196, 8);
   const Plane all = averages.average(plane, 2);
   averages.scheme->set_radii(2, 3);
   EXPECT_EQ(averages.average(plane, 2), all);
@@ -295,7 +289,7 @@ TEST(DctScheme, RadiiOfAGroupHaveTheirOwnTables) {
 TEST(DctScheme, BitsDoNotDependOnThreads) {
   for (const PlaneGrid& grid : grids()) {
     const GyroSpec spec = dct_spec(grid, {0.7});
-    const Plane plane = random_plane(grid.n_nodes(), 9);
+    const Plane plane = random_values(grid.n_nodes(), 9);
     const Plane alone = Averages(spec).average(plane, 0);
     for (const int n_threads : {2, 3})
       EXPECT_EQ(Averages(spec, n_threads).average(plane, 0), alone);
@@ -309,7 +303,7 @@ TEST(DctScheme, IndicatesWhatIsCutOffAtTheEdge) {
     averages.load(plane);
     return averages.scheme->indicator(*averages.work);
   };
-  EXPECT_NEAR(indicated(sample(spec.grid, detail::test::bell)), std::exp(-22.0), 1e-15);
+  EXPECT_NEAR(indicated(sample(spec.grid, bell)), std::exp(-22.0), 1e-15);
   EXPECT_EQ(indicated(Plane(441)), 0);
   Plane plane(441);
   plane[220] = -2;
