@@ -153,8 +153,8 @@ class Gyroaverage {
   template <class T>
   void pairs(ComponentView<const T> fields, ComponentView<T> results);
   /// * Sums weighted averages over all radii: fields of every radius -> results. Every rank that
-  /// has the same fields and rows gets the whole sum. weights  one for each radius of the
-  /// specification
+  /// has the same fields and rows gets the whole sum.
+  /// weights  one for each radius of the specification
   template <class T>
   void sum(ComponentView<const T> fields, std::span<const double> weights,
            ComponentView<T> results);
@@ -195,29 +195,30 @@ struct GyroWeight {
 
 /// Computes the row of the operator that belongs to one target: the average over the circle of
 /// radius rho about the node (x, y) of the grid, or about any point in it, is the sum of the
-/// weights times the field. Every node occurs once, rows ascending. For users' own matrices, and
+/// weights times the field. Nodes occur once at most, rows ascending. For users' own matrices, and
 /// for radii that differ from target to target.
-/// Error  UsageError as those of Gyroaverage.
+/// Error  UsageError as those of Gyroaverage, and for points outside of the grid.
 std::vector<GyroWeight> circle_row(const PlaneGrid& grid, GyroMethod method, double x, double y,
                                    double rho);
 
 /// Averages fields over circles whose radius differs from node to node, with the interpolants of
 /// Gyroaverage: row (x, y) of the operator is circle_row() of that node and its radius. Rows are
 /// made on the fly, in O(rho / h) each, and not kept. OpenMP; not collective; the same bits for any
-/// number of threads. T is float or double; arithmetic is double. method   bilinear or bicubic
+/// number of threads. T is float or double; arithmetic is double.
+/// method   bilinear or bicubic
 /// radii    of the nodes of rows [row_begin, row_end), [row][x]; in the units of the coordinates
 /// fields   whole planes, [field][y][x]
 /// results  rows [row_begin, row_end) of them, [field][row][x]; overwritten
-/// Error    UsageError as those of Gyroaverage; for another method, for rows that the grid lacks,
-/// for
-///          a radius that is negative or not finite (named), and for other shapes
+/// Error    UsageError as those of Gyroaverage; for another method, rows that the grid lacks, a
+///          radius that is negative or not finite (named), and other shapes
 template <class T>
 void gyroaverage_with_radii(const PlaneGrid& grid, GyroMethod method, std::span<const double> radii,
                             std::int64_t row_begin, std::int64_t row_end,
                             ComponentView<const T> fields, ComponentView<T> results);
 
 /// The transpose: adds what rows [row_begin, row_end) of results contribute to whole planes. Takes
-/// 16 planes of doubles for each field. fields  added to
+/// 16 planes of doubles for each field.
+/// fields  added to
 template <class T>
 void gyroaverage_with_radii_adjoint(const PlaneGrid& grid, GyroMethod method,
                                     std::span<const double> radii, std::int64_t row_begin,

@@ -52,7 +52,8 @@ struct FilterWindow {
 /// once, without measuring. Constant after construction; any thread may call it, each with spectra
 /// and scratch of its own. The same bits for any number of threads. Rows of zeros take no time.
 /// Memory of spectra and scratch begins at a multiple of 64 bytes, as HostBuffer's does; spectra
-/// may follow each other. From  Makhoul (1980), IEEE Trans. Acoust. Speech Signal Process. 28, 27
+/// may follow each other.
+/// From  Makhoul (1980), IEEE Trans. Acoust. Speech Signal Process. 28, 27
 /// (cosine axes)
 class PlaneFilter {
  public:

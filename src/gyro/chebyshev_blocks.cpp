@@ -8,6 +8,7 @@
 
 #include "base/checked_cast.hpp"
 #include "base/first_error.hpp"
+#include "gyro/schemes.hpp"
 
 namespace ringweave::detail::inline gyro {
 namespace {
@@ -115,7 +116,7 @@ std::int64_t ChebyshevFold::n_blocks() const {
   return (ssize64(targets) + targets_together - 1) / targets_together;
 }
 
-std::int64_t ChebyshevFold::n_chunks() const { return std::min<std::int64_t>(16, n_blocks()); }
+std::int64_t ChebyshevFold::n_chunks() const { return std::min(most_chebyshev_chunks, n_blocks()); }
 
 ChebyshevFold make_chebyshev_fold(const GyroSpec& spec) {
   ChebyshevFold fold;

@@ -16,8 +16,8 @@ struct UnitPlace {
   double u = 0;
   double below = 0;  ///< u + 1
   double above = 0;  ///< 1 - u
-  double slack =
-      0;  ///< what rounding may have changed the distances by, more than their last digit
+  /// What rounding may have changed the distances by, more than their last digit.
+  double slack = 0;
 };
 /// Node i of n Chebyshev nodes, or of n equispaced ones.
 UnitPlace unit_node(PlaneNodes nodes, std::int64_t i, std::int64_t n);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/checked_cast.hpp"
+#include "distribute/mpi/agree.hpp"
 #include "gyro/chebyshev_blocks.hpp"
 #include "gyro/chebyshev_series.hpp"
 #include "gyro/schemes.hpp"
@@ -95,15 +96,11 @@ class ChebyshevScheme final : public Scheme {
   }
 
   void set_radii(std::int64_t begin, std::int64_t end) override {
-    for (std::int64_t r = 0; r < ssize64(tables_); ++r) {
-      if (r < begin || r >= end) tables_[to_size(r)].release();
-    }
-    for (std::int64_t r = begin; r < end; ++r) {
-      HostBuffer<double>& table = tables_[to_size(r)];
-      if (table.size() > 0 || block_begin_ == block_end_) continue;
-      table.allocate((block_end_ - block_begin_) * fold_.block_size());
-      const SemiAxes& semi = semi_axes_[to_size(r)];
-      make_chebyshev_blocks(fold_, semi.x, semi.y, block_begin_, block_end_, rules_, table.data());
+    // Ranks that share rows would wait for one without memory.
+    if (share_.n_parts > 1) {
+      agree(rows_, [&] { make_tables(begin, end); });
+    } else {
+      make_tables(begin, end);
     }
   }
 
@@ -171,6 +168,19 @@ class ChebyshevScheme final : public Scheme {
     double x;
     double y;
   };
+
+  void make_tables(std::int64_t begin, std::int64_t end) {
+    for (std::int64_t r = 0; r < ssize64(tables_); ++r) {
+      if (r < begin || r >= end) tables_[to_size(r)].release();
+    }
+    for (std::int64_t r = begin; r < end; ++r) {
+      HostBuffer<double>& table = tables_[to_size(r)];
+      if (table.size() > 0 || block_begin_ == block_end_) continue;
+      table.allocate((block_end_ - block_begin_) * fold_.block_size());
+      const SemiAxes& semi = semi_axes_[to_size(r)];
+      make_chebyshev_blocks(fold_, semi.x, semi.y, block_begin_, block_end_, rules_, table.data());
+    }
+  }
 
   std::int64_t values_size() const { return fold_.n_outputs * fold_.n_padded_targets(); }
   std::int64_t target_nodes() const { return fold_.targets_x * fold_.targets_y; }

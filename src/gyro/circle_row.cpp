@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
+#include "gyro/gyro_checks.hpp"
+#include "gyro/interpolation.hpp"
 #include "gyro/operator_rows.hpp"
-#include "gyro/target_weights.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/gyroaverage.hpp"
 
@@ -15,18 +17,18 @@ using namespace detail;
 
 namespace {
 
-/// Throws unless a coordinate lies on its axis; a periodic one ends a spacing after its last node.
-void check_on_axis(const PlaneAxis& axis, double coordinate, const char* name) {
+/// Returns a coordinate, which may lie outside of its axis by rounding, inside. A periodic axis
+/// ends a spacing after its last node. Error  UsageError when it lies outside
+double on_axis(const PlaneAxis& axis, double coordinate, const char* name) {
   const double end = axis.last + (axis.boundary == PlaneBoundary::periodic ? axis.spacing() : 0);
   const double rounding = 1e-9 * axis.spacing();
-  if (coordinate >= axis.first - rounding && coordinate <= end + rounding) return;
+  if (coordinate >= axis.first - rounding && coordinate <= end + rounding)
+    return std::clamp(coordinate, axis.first, end);
   throw UsageError(fmt::format("row of a gyroaverage: {} = {} lies outside of the grid, {} .. {}",
                                name, coordinate, axis.first, end));
 }
 
-void check_circle(const PlaneGrid& grid, double x, double y, double rho) {
-  check_on_axis(grid.x, x, "x");
-  check_on_axis(grid.y, y, "y");
+void check_radius(double rho) {
   if (std::isfinite(rho) && rho >= 0) return;
   throw UsageError(
       fmt::format("row of a gyroaverage: radius {}; give a finite one that is not negative", rho));
@@ -36,13 +38,13 @@ void check_circle(const PlaneGrid& grid, double x, double y, double rho) {
 
 std::vector<GyroWeight> circle_row(const PlaneGrid& grid, GyroMethod method, double x, double y,
                                    double rho) {
-  check_circle(grid, x, y, rho);
+  check_plane_grid(grid, method);
+  x = on_axis(grid.x, x, "x");
+  y = on_axis(grid.y, y, "y");
+  check_radius(rho);
   switch (method) {
-    case GyroMethod::bilinear:
-    case GyroMethod::bicubic: {
-      const auto interpolation = stencil_interpolation(grid, method, "row of a gyroaverage");
-      return stencil_row(grid, interpolation, x, y, rho);
-    }
+    case GyroMethod::bilinear: return stencil_row(grid, Interpolation::bilinear, x, y, rho);
+    case GyroMethod::bicubic: return stencil_row(grid, Interpolation::bicubic, x, y, rho);
     case GyroMethod::dct: return dct_row(grid, x, y, rho);
     case GyroMethod::chebyshev: return chebyshev_row(grid, x, y, rho);
   }

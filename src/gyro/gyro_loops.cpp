@@ -14,8 +14,6 @@
 namespace ringweave::detail::inline gyro {
 namespace {
 
-constexpr int most_blocks = 8;
-
 /// Converts planes component by component.
 template <class To, class From>
 void convert(ComponentView<const From> from, ComponentView<To> to, int n_threads) {

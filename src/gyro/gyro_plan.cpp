@@ -18,7 +18,6 @@
 namespace ringweave::detail::inline gyro {
 namespace {
 
-constexpr std::int64_t most_blocks = 8;
 // Messages of a plane take as long as so many nodes.
 constexpr double nodes_of_a_message = 4096;
 // Bands that are thinner than their halo must gain this much.
@@ -44,8 +43,7 @@ bool is_stencil(GyroMethod method) {
   return method == GyroMethod::bilinear || method == GyroMethod::bicubic;
 }
 
-/// Rows beside its own that a band needs at each end: the reach of the largest circle, and the
-/// outermost sources' margin.
+/// Rows beside its own that act on a band at each end: the reach of the largest circle.
 std::int64_t halo_of_band(const GyroSpec& spec) {
   if (!is_stencil(spec.method)) return 0;
   double radius = 0;
@@ -102,7 +100,9 @@ struct Candidate {
 };
 
 std::int64_t most_rows_cut(const GyroSpec& spec, const PlaneGrid& targets) {
-  return spec.method == GyroMethod::dct ? 1 : targets.y.size;
+  if (spec.method == GyroMethod::dct) return 1;
+  return spec.method == GyroMethod::chebyshev ? std::min(targets.y.size, most_chebyshev_chunks)
+                                              : targets.y.size;
 }
 
 /// Returns the most radii of a part when blocks are dealt evenly.
@@ -286,7 +286,12 @@ GyroPlan plan_gyroaverage(const GyroSpec& spec, int n_ranks) {
   const std::int64_t fields = most_of_a_part(spec.n_fields, plan.field_parts);
   if (plan.row_parts > 1 && is_stencil(spec.method)) {
     const std::int64_t others = spec.grid.y.size - spec.grid.y.size / std::int64_t{plan.row_parts};
-    plan.halo_rows = std::min(2 * halo_of_band(spec), others);
+    // All targets that an outermost source reaches are held.
+    const bool ends = spec.grid.y.boundary == PlaneBoundary::zero;
+    const std::int64_t margin = spec.method == GyroMethod::bicubic
+                                    ? margin_of(Interpolation::bicubic)
+                                    : margin_of(Interpolation::bilinear);
+    plan.halo_rows = std::min(2 * (halo_of_band(spec) + (ends ? margin - 1 : 0)), others);
   }
   // One message for several planes; one pass over the operator for several planes.
   const std::int64_t together = spec.method == GyroMethod::chebyshev ? 32

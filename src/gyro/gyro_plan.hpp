@@ -58,7 +58,9 @@ struct GyroPlan {
 /// of the slowest rank is least: radii x fields x rows, halo included.
 GyroPlan plan_gyroaverage(const GyroSpec& spec, int n_ranks);
 
-/// Cuts radii into blocks: 8 of nearly equal size, one for each radius where there are fewer.
+constexpr std::int64_t most_blocks = 8;
+/// Cuts radii into blocks: most_blocks of nearly equal size, one for each radius where there are
+/// fewer.
 std::vector<std::int64_t> blocks_of_radii(std::int64_t n_radii);
 
 }  // namespace ringweave::detail::inline gyro

@@ -24,8 +24,8 @@ struct LoopPlan {
   /// Radii whose operators are held at once. Fewer than those of the part: they are made anew in
   /// every call.
   std::int64_t radii_at_once = 0;
-  std::int64_t round_batches =
-      1;  ///< batches of fields whose blocks are held before they are added
+  /// Batches of fields whose blocks are held before they are added.
+  std::int64_t round_batches = 1;
 
   std::int64_t n_batches() const { return (part.n_fields() + most_planes - 1) / most_planes; }
   std::int64_t n_own_blocks() const { return end_block - first_block; }

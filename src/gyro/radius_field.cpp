@@ -10,6 +10,8 @@
 
 #include "base/checked_cast.hpp"
 #include "base/first_error.hpp"
+#include "gyro/gyro_checks.hpp"
+#include "gyro/interpolation.hpp"
 #include "gyro/target_weights.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/gyroaverage.hpp"
@@ -25,6 +27,15 @@ namespace {
 constexpr std::int64_t n_transposed_parts = 16;
 constexpr const char* average_name = "gyroaverage with radii";
 
+/// Returns the interpolation of a method.
+/// Error  UsageError unless it is bilinear or bicubic and the nodes of the grid suit it
+Interpolation checked_interpolation(const PlaneGrid& grid, GyroMethod method) {
+  if (method != GyroMethod::bilinear && method != GyroMethod::bicubic)
+    throw UsageError(fmt::format("{}: use method bilinear or bicubic", average_name));
+  check_plane_grid(grid, method);
+  return method == GyroMethod::bilinear ? Interpolation::bilinear : Interpolation::bicubic;
+}
+
 /// The operator of a radius for each node, row by row.
 class RadiusField {
  public:
@@ -35,7 +46,7 @@ class RadiusField {
         radii_(radii),
         row_begin_(row_begin),
         row_end_(row_end),
-        weights_(grid, stencil_interpolation(grid, method, average_name)) {
+        weights_(grid, checked_interpolation(grid, method)) {
     check_radii();
   }
 

@@ -40,9 +40,10 @@ class Scheme {
   virtual std::int64_t work_bytes(std::int64_t most_planes, int n_threads) const = 0;
 
   /// Makes the tables of radii [begin, end), an index of the specification, and drops others.
-  /// OpenMP.
+  /// OpenMP. Collective where rows are shared.
   virtual void set_radii(std::int64_t begin, std::int64_t end) = 0;
-  /// Bytes of the tables of one radius, which set_radii() will hold; not more than 2 % off.
+  /// Bounds the bytes of the tables of one radius, which set_radii() will hold; side tables of
+  /// bilinear and bicubic averages are up to 20 % smaller.
   virtual std::int64_t table_bytes(std::int64_t radius) const = 0;
 
   /// Forgets sums; what is added next goes in `direction`. What was loaded for this direction

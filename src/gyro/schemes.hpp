@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
 #include "gyro/scheme.hpp"
@@ -17,6 +18,9 @@ std::unique_ptr<Scheme> make_stencil_scheme(const GyroSpec& spec, const Communic
                                             const RowShare& share);
 /// The padded cosine transform, times J0. Rows are never shared.
 std::unique_ptr<Scheme> make_dct_scheme(const GyroSpec& spec);
+/// The most ranks that can share the rows of method chebyshev: its transpose sums so many chunks of
+/// targets one after the other, whoever makes them.
+constexpr std::int64_t most_chebyshev_chunks = 16;
 /// Polynomials through Chebyshev nodes. Of shared rows every rank takes whole fields and makes the
 /// averages of some targets, which are exchanged in store().
 std::unique_ptr<Scheme> make_chebyshev_scheme(const GyroSpec& spec, const Communicator& rows,

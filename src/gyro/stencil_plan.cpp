@@ -15,7 +15,8 @@ namespace {
 std::int64_t reach_of(Interpolation interpolation, double r) {
   // A radius next to an integer is that integer.
   constexpr double rounding = 4 * std::numeric_limits<double>::epsilon();
-  const auto whole = static_cast<std::int64_t>(std::floor(r * (1 + rounding)));
+  // Beyond the limit no memory holds the tables.
+  const auto whole = static_cast<std::int64_t>(std::floor(std::min(r, 1e9) * (1 + rounding)));
   return whole + (interpolation == Interpolation::bilinear ? 1 : 3);
 }
 

@@ -194,10 +194,14 @@ RadiusTables StencilScheme::tables_of(std::int64_t number) const {
 }
 
 void StencilScheme::set_radii(std::int64_t begin, std::int64_t end) {
-  tables_.clear();
-  tables_.reserve(to_size(end - begin));
-  first_radius_ = begin;
-  for (std::int64_t r = begin; r < end; ++r) tables_.push_back(tables_of(r));
+  const auto make = [&] {
+    tables_.clear();
+    tables_.reserve(to_size(end - begin));
+    first_radius_ = begin;
+    for (std::int64_t r = begin; r < end; ++r) tables_.push_back(tables_of(r));
+  };
+  // Ranks that share rows would wait for one without memory.
+  halo_ ? agree(rows_, make) : make();
 }
 
 std::int64_t StencilScheme::table_bytes(std::int64_t number) const {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <optional>
 #include <utility>
 
 #include "base/checked_cast.hpp"
@@ -159,10 +160,13 @@ SideTable side_of(Interpolation interpolation, const GridCircle& circle, std::in
   FirstError error;
 #pragma omp parallel
   {
-    SideMaker maker(interpolation, circle, reach);
+    std::optional<SideMaker> maker;
 #pragma omp for schedule(dynamic, 4)
     for (std::int64_t a = 0; a < table.n_targets; ++a) {
-      error.guard([&] { maker.make(a, lines.data() + a, table.n_targets); });
+      error.guard([&] {
+        if (!maker) maker.emplace(interpolation, circle, reach);
+        maker->make(a, lines.data() + a, table.n_targets);
+      });
     }
   }
   error.rethrow();

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "gyro/target_weights.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
-
-#include "ringweave/error.hpp"
 
 namespace ringweave::detail::inline gyro {
 namespace {
@@ -33,38 +29,7 @@ GridPoint::Position position_on(const PlaneAxis& axis, double coordinate) {
   return {static_cast<std::int64_t>(cell), position - cell};
 }
 
-void check_axis(const PlaneAxis& axis, Interpolation interpolation, const std::string& where,
-                char name) {
-  if (axis.nodes != PlaneNodes::equispaced) {
-    throw UsageError(fmt::format(
-        "{}: the nodes of axis {} are Chebyshev's; bilinear and bicubic averages need equispaced "
-        "ones, use method chebyshev",
-        where, name));
-  }
-  const std::int64_t least = axis.boundary == PlaneBoundary::zero ? least_nodes(interpolation) : 2;
-  if (axis.size < least) {
-    throw UsageError(fmt::format("{}: axis {} has {} nodes, at least {} are needed", where, name,
-                                 axis.size, least));
-  }
-  if (!(std::isfinite(axis.first) && std::isfinite(axis.last) && axis.first < axis.last)) {
-    throw UsageError(fmt::format("{}: axis {} goes from {} to {}; it must ascend", where, name,
-                                 axis.first, axis.last));
-  }
-}
-
 }  // namespace
-
-Interpolation stencil_interpolation(const PlaneGrid& grid, GyroMethod method,
-                                    const std::string& where) {
-  if (method != GyroMethod::bilinear && method != GyroMethod::bicubic) {
-    throw UsageError(where + ": use method bilinear or bicubic");
-  }
-  const Interpolation interpolation =
-      method == GyroMethod::bilinear ? Interpolation::bilinear : Interpolation::bicubic;
-  check_axis(grid.x, interpolation, where, 'x');
-  check_axis(grid.y, interpolation, where, 'y');
-  return interpolation;
-}
 
 TargetWeights::TargetWeights(const PlaneGrid& grid, Interpolation interpolation)
     : grid_(grid),

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "gyro/arc_weights.hpp"
@@ -11,11 +10,6 @@
 #include "ringweave/gyroaverage.hpp"
 
 namespace ringweave::detail::inline gyro {
-
-/// Returns the interpolation of a method. Error  UsageError, beginning with `where`, unless it is
-/// bilinear or bicubic and the nodes of the grid suit it.
-Interpolation stencil_interpolation(const PlaneGrid& grid, GyroMethod method,
-                                    const std::string& where);
 
 /// Weights of nodes in averages about points of a grid, for any boundaries.
 class TargetWeights {

@@ -6,11 +6,11 @@
 #include <cstdint>
 #include <memory>
 #include <numbers>
-#include <random>
 #include <utility>
 #include <vector>
 
 #include "base/checked_cast.hpp"
+#include "gyro/gyro_problem.hpp"
 #include "gyro/schemes.hpp"
 
 namespace ringweave::detail::test {
@@ -49,14 +49,6 @@ std::vector<double> on_nodes(const std::vector<double>& x, const std::vector<dou
   for (const double at_y : y) {
     for (const double at_x : x) values.push_back(f(at_x, at_y));
   }
-  return values;
-}
-
-inline std::vector<double> random_plane(std::int64_t size, unsigned seed) {
-  std::mt19937_64 random(seed);
-  std::uniform_real_distribution<double> uniform(-1, 1);
-  std::vector<double> values(to_size(size));
-  for (double& value : values) value = uniform(random);
   return values;
 }
 

@@ -42,10 +42,10 @@ void expect_as_on_one_rank(const GyroSpec& spec, const Communicator& comm) {
     return rows;
   };
   const std::int64_t own = (share.row_end - share.row_begin) * n_x;
-  const std::vector<double> fields = random_plane(n_planes * nodes, 1);
+  const std::vector<double> fields = random_values(n_planes * nodes, 1);
   EXPECT_EQ(averaged(*shared, Direction::average, fields, n_planes, own, {0, 1}, 2),
             rows_of(averaged(*alone, Direction::average, fields, n_planes, targets, {0, 1})));
-  const std::vector<double> results = random_plane(n_planes * targets, 2);
+  const std::vector<double> results = random_values(n_planes * targets, 2);
   EXPECT_EQ(averaged(*alone, Direction::transpose, results, n_planes, nodes, {0, 1}),
             averaged(*shared, Direction::transpose, rows_of(results), n_planes, nodes, {0, 1}));
 }

@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "base/checked_cast.hpp"
+#include "base/gauss_legendre.hpp"
 #include "gyro/direct_gyroaverage.hpp"
+#include "gyro/exact_average.hpp"
 #include "gyro/operator_rows.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/gyroaverage.hpp"
@@ -121,36 +123,8 @@ TEST(CircleRow, ConstantsStayConstantWhereCirclesStayInsideOrTouchTheEdge) {
   }
 }
 
-/// Returns the average of x^a y^b over the parts of a circle inside [-1, 1]^2.
-Long average_of_powers(int a, int b, Long x, Long y, Long rho) {
-  std::vector<Long> angles{0, 2 * long_pi};
-  for (const Long edge : {-1.0L, 1.0L}) {
-    if (std::abs(edge - x) < rho) {
-      const Long angle = std::acos((edge - x) / rho);
-      angles.insert(angles.end(), {angle, 2 * long_pi - angle});
-    }
-    if (std::abs(edge - y) < rho) {
-      const Long angle = std::asin((edge - y) / rho);
-      angles.insert(angles.end(), {long_pi - angle, angle < 0 ? angle + 2 * long_pi : angle});
-    }
-  }
-  std::sort(angles.begin(), angles.end());
-  Long sum = 0;
-  for (std::size_t k = 1; k < angles.size(); ++k) {
-    const Long middle = (angles[k] + angles[k - 1]) / 2;
-    if (std::max(std::abs(x + rho * std::cos(middle)), std::abs(y + rho * std::sin(middle))) > 1) {
-      continue;
-    }
-    sum += boost::math::quadrature::gauss<Long, 40>::integrate(
-        [&](Long t) {
-          return std::pow(x + rho * std::cos(t), a) * std::pow(y + rho * std::sin(t), b);
-        },
-        angles[k - 1], angles[k]);
-  }
-  return sum / (2 * long_pi);
-}
-
 TEST(CircleRow, PolynomialsOfTheMethodAreReproducedUpToTheEdges) {
+  const std::vector<QuadratureNode> rule = gauss_legendre_nodes(40);
   for (const Interpolation interpolation : {Interpolation::bilinear, Interpolation::bicubic}) {
     const int degree = interpolation == Interpolation::bilinear ? 1 : 3;
     const PlaneGrid grid{plane_axis(14, PlaneBoundary::zero), plane_axis(11, PlaneBoundary::zero)};
@@ -163,13 +137,44 @@ TEST(CircleRow, PolynomialsOfTheMethodAreReproducedUpToTheEdges) {
               Long sum = 0;
               for (const GyroWeight& w : row)
                 sum += w.weight * std::pow(grid.x.node(w.x), a) * std::pow(grid.y.node(w.y), b);
-              const Long exact = average_of_powers(a, b, grid.x.node(i), grid.y.node(j), rho);
+              const Long exact = exact_average<Long>(
+                  {}, grid.x.node(i), grid.y.node(j), rho, {}, rule,
+                  [&](Long x, Long y) { return std::pow(x, a) * std::pow(y, b); });
               EXPECT_NEAR(static_cast<double>(sum - exact), 0, tolerance::gyro_weights)
                   << a << " " << b << " rho " << rho << " at " << i << " " << j;
             }
           }
         }
       }
+    }
+  }
+}
+
+TEST(CircleRow, NodesThatDoNotSuitTheMethodAreNamed) {
+  const PlaneGrid equispaced{plane_axis(12, PlaneBoundary::zero),
+                             plane_axis(12, PlaneBoundary::zero)};
+  PlaneGrid chebyshev = equispaced;
+  chebyshev.x.nodes = chebyshev.y.nodes = PlaneNodes::chebyshev;
+  for (const GyroMethod method : {GyroMethod::bilinear, GyroMethod::bicubic, GyroMethod::dct}) {
+    expect_error(ErrorKind::usage, "the nodes of axis x are Chebyshev",
+                 [&] { circle_row(chebyshev, method, 0, 0, 0.3); });
+  }
+  expect_error(ErrorKind::usage, "the nodes of axis x are equispaced",
+               [&] { circle_row(equispaced, GyroMethod::chebyshev, 0, 0, 0.3); });
+  chebyshev.y.boundary = PlaneBoundary::mirror;
+  expect_error(ErrorKind::usage, "axis y is mirrored",
+               [&] { circle_row(chebyshev, GyroMethod::chebyshev, 0, 0, 0.3); });
+}
+
+TEST(CircleRow, PointsOutsideByRoundingAreOnTheEdge) {
+  for (const GyroMethod method :
+       {GyroMethod::bilinear, GyroMethod::bicubic, GyroMethod::dct, GyroMethod::chebyshev}) {
+    PlaneGrid grid{plane_axis(12, PlaneBoundary::zero), plane_axis(12, PlaneBoundary::zero)};
+    if (method == GyroMethod::chebyshev) grid.x.nodes = grid.y.nodes = PlaneNodes::chebyshev;
+    for (const double rho : {0.0, 1e-12, 0.3}) {
+      EXPECT_EQ(largest_difference(dense_row(grid, circle_row(grid, method, 1 + 1e-11, 0.2, rho)),
+                                   dense_row(grid, circle_row(grid, method, 1, 0.2, rho))),
+                0);
     }
   }
 }
@@ -244,6 +249,18 @@ TEST(RadiusField, AdjointIsTheTranspose) {
               product_of(problem.fields, problem.transpose()), tolerance::gyro_product);
 }
 
+TEST(RadiusField, AdjointAddsToFields) {
+  const RadiiProblem problem;
+  const ComponentBuffer<double> added = problem.transpose();
+  ComponentBuffer<double> fields(2, added.size());
+  std::fill_n(fields.view().data(), 2 * fields.size(), 0.5);
+  gyroaverage_with_radii_adjoint<double>(problem.grid, GyroMethod::bicubic, problem.radii,
+                                         problem.row_begin, problem.row_end, problem.results.view(),
+                                         fields.view());
+  for (std::int64_t k = 0; k < 2 * fields.size(); ++k)
+    ASSERT_NEAR(fields.view().data()[k], 0.5 + added.view().data()[k], tolerance::gyro_weights);
+}
+
 TEST(RadiusField, HasTheSameBitsForAnyNumberOfThreads) {
   const RadiiProblem problem;
   const int before = omp_get_max_threads();
@@ -273,9 +290,11 @@ TEST(RadiusField, WrongArgumentsAreNamed) {
   problem.row_end = 41;
   expect_error(ErrorKind::usage, "rows 2 .. 41", [&] { problem.average(); });
   problem.grid.x.size = 9;
-  expect_error(ErrorKind::usage, "axis x has 9 nodes, at least 10", [&] { problem.average(); });
+  expect_error(ErrorKind::usage, "axis x has 9 nodes; method bicubic needs at least 10",
+               [&] { problem.average(); });
+  problem.grid.x.size = 13;
   problem.grid.x.nodes = PlaneNodes::chebyshev;
-  expect_error(ErrorKind::usage, "the nodes of axis x are Chebyshev's", [&] { problem.average(); });
+  expect_error(ErrorKind::usage, "the nodes of axis x are Chebyshev", [&] { problem.average(); });
 }
 
 }  // namespace

@@ -3,17 +3,17 @@
 
 #include <algorithm>
 #include <array>
-#include <boost/math/quadrature/gauss.hpp>
 #include <cmath>
 #include <functional>
 #include <memory>
 #include <numbers>
-#include <random>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include "base/checked_cast.hpp"
+#include "base/gauss_legendre.hpp"
+#include "gyro/exact_average.hpp"
+#include "gyro/gyro_problem.hpp"
 #include "gyro/operator_rows.hpp"
 #include "gyro/schemes.hpp"
 #include "support/tolerance.hpp"
@@ -22,6 +22,9 @@ namespace ringweave {
 namespace {
 
 using namespace detail;
+using detail::test::bell;
+using detail::test::exact_average;
+using detail::test::random_values;
 
 using Plane = std::vector<double>;
 using Function = std::function<double(double, double)>;
@@ -56,14 +59,6 @@ Plane sample(const PlaneGrid& grid, const Function& f) {
     for (std::int64_t i = 0; i < grid.x.size; ++i)
       plane.push_back(f(coordinate(grid.x, i), coordinate(grid.y, j)));
   }
-  return plane;
-}
-
-Plane random_plane(std::int64_t size, unsigned seed) {
-  std::mt19937_64 random(seed);
-  std::uniform_real_distribution<double> unit(-1, 1);
-  Plane plane(to_size(size));
-  for (double& value : plane) value = unit(random);
   return plane;
 }
 
@@ -113,39 +108,6 @@ double inner(const Plane& a, const Plane& b) {
   for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
   return sum;
 }
-/// Returns the average of a function that is zero outside [-1, 1]^2, by arcs inside.
-double exact_average(const Function& f, double x, double y, double rho) {
-  std::vector<double> angles;
-  for (int k = 0; k <= 16; ++k) angles.push_back(pi * k / 8);
-  for (const double edge : {-1.0, 1.0}) {
-    const double c = (edge - x) / rho;
-    const double s = (edge - y) / rho;
-    if (std::abs(c) < 1) angles.insert(angles.end(), {std::acos(c), 2 * pi - std::acos(c)});
-    if (std::abs(s) < 1) {
-      angles.push_back(std::asin(s) < 0 ? 2 * pi + std::asin(s) : std::asin(s));
-      angles.push_back(pi - std::asin(s));
-    }
-  }
-  std::sort(angles.begin(), angles.end());
-  double sum = 0;
-  for (std::size_t i = 1; i < angles.size(); ++i) {
-    const double middle = (angles[i - 1] + angles[i]) / 2;
-    if (std::abs(x + rho * std::cos(middle)) > 1 || std::abs(y + rho * std::sin(middle)) > 1)
-      continue;
-    sum += boost::math::quadrature::gauss<double, 20>::integrate(
-        [&](double t) { return f(x + rho * std::cos(t), y + rho * std::sin(t)); }, angles[i - 1],
-        angles[i]);
-  }
-  return sum / (2 * pi);
-}
-
-double bell(double x, double y) { return std::exp(-22 * (x * x + y * y)); }
-double runge(double x, double y) {
-  const double dx = x - 0.2;
-  const double dy = y + 0.5;
-  return (1 - x * x) * (1 - y * y) / (1 + 25 * (dx * dx + dy * dy));
-}
-
 /// Grids of all pairs of boundaries.
 std::vector<PlaneGrid> grids() {
   constexpr std::array boundaries{PlaneBoundary::zero, PlaneBoundary::periodic,
@@ -203,42 +165,12 @@ TEST(DctScheme, IsExactForAResolvedBell) {
   }
 }
 
-struct KnownErrors {
-  Function f;
-  std::int64_t n;
-  std::array<double, 3> errors;
-};
-
-TEST(DctScheme, ErrsAsMuchAsIsKnown) {
-  const std::vector<double> radii{0.0625, 0.46875, 0.875};
-  const std::vector<KnownErrors> known{
-      {bell, 16, {3.45e-5, 3.82e-4, 6.01e-4}},    {bell, 32, {3.14e-11, 9.60e-11, 1.41e-10}},
-      {bell, 64, {2.85e-11, 6.46e-11, 1.62e-10}}, {runge, 16, {4.99e-3, 1.00e-2, 1.02e-2}},
-      {runge, 32, {1.30e-3, 1.09e-3, 3.18e-3}},   {runge, 64, {3.43e-4, 5.17e-4, 1.12e-3}}};
-  for (const KnownErrors& example : known) {
-    const GyroSpec spec = square_spec(example.n, radii, example.n / 2);
-    Averages averages(spec);
-    for (std::int64_t r = 0; r < ssize64(radii); ++r) {
-      const double rho = radii[to_size(r)];
-      const Plane exact = sample(
-          spec.grid, [&](double x, double y) { return exact_average(example.f, x, y, rho); });
-      const double error = error_of(averages.average(sample(spec.grid, example.f), r), exact);
-      const double expected = example.errors[to_size(r)];
-      SCOPED_TRACE(std::to_string(example.n) + " nodes, radius " + std::to_string(rho));
-      // Tiny errors depend on rounding.
-      const double slack = expected < 1e-9 ? 1 : tolerance::gyro_known_error;
-      EXPECT_LE(error, (1 + slack) * expected);
-      EXPECT_GE(error, (1 - tolerance::gyro_known_error) * expected * (expected < 1e-9 ? 0.5 : 1));
-    }
-  }
-}
-
 TEST(DctScheme, RowsAreThoseOfTheOperator) {
   for (const PlaneGrid& grid : grids()) {
     for (const double rho : {0.0, 0.1, 0.7}) {
       const GyroSpec spec = dct_spec(grid, {rho});
       Averages averages(spec);
-      const Plane plane = random_plane(grid.n_nodes(), 1);
+      const Plane plane = random_values(grid.n_nodes(), 1);
       const Plane found = averages.average(plane, 0);
       for (std::int64_t j = 0; j < grid.y.size; j += 3) {
         for (std::int64_t i = 0; i < grid.x.size; i += 4) {
@@ -261,15 +193,16 @@ TEST(DctScheme, RowsOfPointsBetweenNodesAverageTheSeries) {
   double sum = 0;
   for (const GyroWeight& weight : dct_row(grid, 0.123, -0.456, 0.4))
     sum += weight.weight * plane[to_size(weight.y * grid.x.size + weight.x)];
-  EXPECT_NEAR(sum, exact_average(f, 0.123, -0.456, 0.4), tolerance::gyro_dct_row);
+  EXPECT_NEAR(sum, exact_average({}, 0.123, -0.456, 0.4, {}, gauss_legendre_nodes(64), f),
+              tolerance::gyro_dct_row);
 }
 
 TEST(DctScheme, TransposesExactlyOnAllAxes) {
   for (const PlaneGrid& grid : grids()) {
     const std::vector<double> radii{0.0, 0.1, 0.3, 0.7};
     Averages averages(dct_spec(grid, radii));
-    const Plane f = random_plane(grid.n_nodes(), 2);
-    const Plane g = random_plane(grid.n_nodes(), 3);
+    const Plane f = random_values(grid.n_nodes(), 2);
+    const Plane g = random_values(grid.n_nodes(), 3);
     for (std::int64_t r = 0; r < ssize64(radii); ++r) {
       const double there = inner(averages.average(f, r), g);
       const double back = inner(f, averages.average(g, r, Direction::transpose));
@@ -288,8 +221,8 @@ TEST(DctScheme, SumsRadiiOfDifferentPaddingAndSeveralLoads) {
     const std::vector<double> radii{0.1, 0.7, 0.15, 0.9};
     Averages averages(dct_spec(grid, radii));
     // Two planes at once.
-    const Plane f = random_plane(2 * grid.n_nodes(), 4);
-    const Plane g = random_plane(2 * grid.n_nodes(), 5);
+    const Plane f = random_values(2 * grid.n_nodes(), 4);
+    const Plane g = random_values(2 * grid.n_nodes(), 5);
     for (const Direction direction : {Direction::average, Direction::transpose}) {
       averages.scheme->clear(*averages.work, direction);
       averages.load(f);
@@ -319,7 +252,7 @@ TEST(DctScheme, SumsRadiiOfDifferentPaddingAndSeveralLoads) {
 
 TEST(DctScheme, AddsToResults) {
   Averages averages(square_spec(12, {0.2, 0.9}));
-  const Plane plane = random_plane(144, 6);
+  const Plane plane = random_values(144, 6);
   for (const std::int64_t r : {0, 1}) {
     const Plane alone = averages.average(plane, r);
     averages.scheme->clear(*averages.work, Direction::average);
@@ -335,7 +268,7 @@ TEST(DctScheme, AddsToResults) {
 TEST(DctScheme, RadiiBeyondTheDiagonalGiveZeros) {
   const GyroSpec spec = square_spec(12, {2.9, 0.5, 100.0});
   Averages averages(spec);
-  const Plane plane = random_plane(144, 7);
+  const Plane plane = random_values(144, 7);
   EXPECT_EQ(averages.average(plane, 0), Plane(144));
   EXPECT_EQ(averages.average(plane, 2), Plane(144));
   EXPECT_EQ(averages.scheme->table_bytes(0), 0);
@@ -347,7 +280,7 @@ TEST(DctScheme, RadiiBeyondTheDiagonalGiveZeros) {
 TEST(DctScheme, RadiiOfAGroupHaveTheirOwnTables) {
   const std::vector<double> radii{0.1, 0.5, 0.9};
   Averages averages(square_spec(14, radii));
-  const Plane plane = random_plane(196, 8);
+  const Plane plane = random_values(196, 8);
   const Plane all = averages.average(plane, 2);
   averages.scheme->set_radii(2, 3);
   EXPECT_EQ(averages.average(plane, 2), all);
@@ -356,7 +289,7 @@ TEST(DctScheme, RadiiOfAGroupHaveTheirOwnTables) {
 TEST(DctScheme, BitsDoNotDependOnThreads) {
   for (const PlaneGrid& grid : grids()) {
     const GyroSpec spec = dct_spec(grid, {0.7});
-    const Plane plane = random_plane(grid.n_nodes(), 9);
+    const Plane plane = random_values(grid.n_nodes(), 9);
     const Plane alone = Averages(spec).average(plane, 0);
     for (const int n_threads : {2, 3})
       EXPECT_EQ(Averages(spec, n_threads).average(plane, 0), alone);

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/checked_cast.hpp"
-#include "gyro/exact_averages.hpp"
+#include "gyro/exact_average.hpp"
 #include "gyro/gyro_problem.hpp"
 #include "ringweave/gyroaverage.hpp"
 #include "support/test_size.hpp"
@@ -105,17 +105,17 @@ constexpr double known[n_functions][4][n_sizes][n_radii] = {
 /// Averages of all functions, [radius][function][node].
 std::vector<double> exact_averages(const PlaneGrid& grid) {
   std::vector<double> exact(to_size(n_radii * n_functions * grid.n_nodes()));
-#pragma omp parallel
-  {
-    ExactAverage average;
-#pragma omp for schedule(dynamic)
-    for (std::int64_t j = 0; j < grid.y.size; ++j) {
-      for (std::int64_t i = 0; i < grid.x.size; ++i) {
-        for (std::int64_t plane = 0; plane < n_radii * n_functions; ++plane) {
-          exact[to_size((plane * grid.y.size + j) * grid.x.size + i)] =
-              average(plane_functions[to_size(plane % n_functions)], grid.x.node(i), grid.y.node(j),
-                      radii[to_size(plane / n_functions)]);
-        }
+  const std::vector<QuadratureNode> rule = gauss_legendre_nodes(16);
+#pragma omp parallel for schedule(dynamic)
+  for (std::int64_t j = 0; j < grid.y.size; ++j) {
+    for (std::int64_t i = 0; i < grid.x.size; ++i) {
+      for (std::int64_t plane = 0; plane < n_radii * n_functions; ++plane) {
+        const PlaneFunction& f = plane_functions[to_size(plane % n_functions)];
+        const double rho = radii[to_size(plane / n_functions)];
+        std::vector<double> breaks;
+        f.add_breaks(grid.x.node(i), grid.y.node(j), rho, breaks);
+        exact[to_size((plane * grid.y.size + j) * grid.x.size + i)] = exact_average(
+            {}, grid.x.node(i), grid.y.node(j), rho, std::move(breaks), rule, f.value);
       }
     }
   }

@@ -10,6 +10,7 @@
 
 #include "base/checked_cast.hpp"
 #include "gyro/gyro_checks.hpp"
+#include "gyro/stencil_plan.hpp"
 #include "support/expect_error.hpp"
 
 namespace ringweave::detail::test {
@@ -110,7 +111,8 @@ TEST(GyroPlan, LargePlanesAreCutIntoBandsWithAHalo) {
   spec.radii = {0.1};
   const GyroPlan plan = plan_gyroaverage(spec, 4);
   EXPECT_EQ(plan.row_parts, 4);
-  EXPECT_EQ(plan.halo_rows, 2 * (50 + 3));
+  EXPECT_EQ(plan.halo_rows, 2 * (50 + 3 + 4));
+  EXPECT_EQ(plan.halo_rows, 2 * plan_stencil(spec, {250, 500}).halo);
   EXPECT_EQ(plan.halo_bytes(), plan.halo_rows * 1001 * 8);
   EXPECT_EQ(plan.part(1).field_row_begin, plan.part(1).row_begin);
 }
@@ -128,6 +130,8 @@ TEST(GyroPlan, ChebyshevSharesRowsOfResultsWhereThereAreFewRadiiAndFields) {
   EXPECT_EQ(plan.row_parts, 4);
   EXPECT_EQ(plan.part(2).n_rows(), 32);
   EXPECT_EQ(plan.part(2).n_field_rows(), 128);
+  // Its targets are 16 chunks.
+  EXPECT_EQ(plan_gyroaverage(spec, 64).row_parts, 16);
   spec.targets_y = 50;
   EXPECT_EQ(plan_gyroaverage(spec, 4).part(3).row_end, 50);
 }

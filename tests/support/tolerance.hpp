@@ -26,10 +26,11 @@ inline constexpr double image_area = 1e-11;  ///< |A| integrated over the sphere
 inline constexpr double delensed = 1e-9;     ///< degrees of the analysis lose nothing; exact grid
 inline constexpr double delensed_by_iteration = 1e-6;  ///< the same on HEALPix, five corrections
 inline constexpr double gyroaverage = 1e-13;  ///< against rows of the operator; over the largest
-/// What the error of a gyroaverage may be where it is known: within 2 %, near rounding at most
-/// twice.
+/// What the error of a gyroaverage may be where it is known: within 2 %, below 1e-9 within a factor
+/// of two; below 1e-14 nothing but rounding is left.
 constexpr std::pair<double, double> known_gyroaverage_error(double known) {
-  if (known < 1e-9) return {0, 2 * known + 4e-15};
+  if (known < 1e-14) return {0, 2 * known + 4e-15};
+  if (known < 1e-9) return {known / 2, 2 * known};
   return {0.98 * known, 1.02 * known};
 }
 // pixell's maps: maximum over the rms of the field.
@@ -49,14 +50,10 @@ inline constexpr double filtered_plane = 2e-14;
 // Averages by the padded cosine transform, over the largest average.
 inline constexpr double gyro_dct = 1e-14;  ///< of fields that vanish at the edge and are resolved
 inline constexpr double gyro_dct_row = 1e-13;  ///< rows times fields, plane waves
-/// Errors are those of the method, which are known to this part of themselves.
-inline constexpr double gyro_known_error = 0.02;
 // Gyroaverages: largest gaps, of fields of size 1.
 inline constexpr double chebyshev_entries = 2e-14;      ///< of the operator, against long double
 inline constexpr double chebyshev_polynomials = 1e-13;  ///< against exact averages
 inline constexpr double chebyshev_symmetry = 2e-14;     ///< averages of reflected fields
-inline constexpr double gyro_table = 0.02;              ///< of the published error
-inline constexpr double gyro_table_rounding = 4e-15;    ///< where nothing but rounding is left
 inline constexpr double max_over_rms = 10;              ///< maximum error allowed per rms bound
 
 }  // namespace ringweave::tolerance
