@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Compare gyroaverages with sparse and dense matrices and FFTs of numpy and scipy in one run, and time what has no peer.
+"""Compare gyroaverages with sparse and dense matrices and FFTs of numpy and scipy in one run; time what has no peer.
 
   bench/compare_gyro.py build/release/bench/gyro_bench --json gyro.jsonl
   bench/compare_gyro.py build/release/bench/gyro_bench --cases csr --n 64 --repeats 5
@@ -14,7 +14,7 @@ peer's seconds over ours (`each`).
            rfft2 of the padded field, product, irfft2, without the sides that a field which is not zero there needs
   dct      `numpy_fft`, `scipy_fft` likewise, times J0; `scipy_dct`: dctn of the length that we take
   dense    chebyshev: the operator as numpy array, times a vector or, for several fields, a matrix
-  sets     sets of 3 radii per second: each radius with a field of its own (`pairs`), one field (`each`), sums, transposes
+  sets     sets of 3 radii per second: a field for each radius (`pairs`), one field (`each`), sums, transposes (`adjoint`)
   setup    seconds of tables and plans of one radius
   threads  8 radii, one field each: one thread, --threads of them, and as many ranks; every run is a new launch
 
