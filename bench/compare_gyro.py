@@ -14,7 +14,7 @@ peer's seconds over ours (`each`).
            rfft2 of the padded field, product, irfft2, without the sides that a field which is not zero there needs
   dct      `numpy_fft`, `scipy_fft` likewise, times J0; `scipy_dct`: dctn of the length that we take
   dense    chebyshev: the operator as numpy array, times a vector or, for several fields, a matrix
-  sets     sets of 3 radii per second: a field for each radius (`pairs`), one field (`each`), sums, transposes (`adjoint`)
+  sets     3 radii, sets per second: a field for each radius (`pairs`), one field (`each`), sums, transposes (`adjoint`)
   setup    seconds of tables and plans of one radius
   threads  8 radii, one field each: one thread, --threads of them, and as many ranks; every run is a new launch
 
