@@ -9,7 +9,6 @@
 #include <omp.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <chrono>
 #include <fstream>
 #include <iostream>
@@ -20,6 +19,7 @@
 
 #include "base/checked_cast.hpp"
 #include "bench/command_line.hpp"
+#include "bench/next_command.hpp"
 #include "bench/processor_time.hpp"
 #include "bench/raw_file.hpp"
 #include "bench/test_alm.hpp"
@@ -138,19 +138,6 @@ class PointTrial {
   AlmBuffer<double> back_;
   ComponentBuffer<double> values_;
 };
-
-/// Returns the next line of rank 0's input on every rank, nothing at its end.
-std::optional<std::string> next_command(const Communicator& comm) {
-  std::string line;
-  const bool has_one = comm.is_root() && static_cast<bool>(std::getline(std::cin, line));
-  if (comm.max(std::int64_t{has_one ? 1 : 0}) == 0) return std::nullopt;
-  std::vector<double> letters(to_size(comm.max(ssize64(line))), 0);
-  std::copy(line.begin(), line.end(), letters.begin());
-  comm.sum(letters.data(), ssize64(letters));
-  line.clear();
-  for (const double letter : letters) line.push_back(static_cast<char>(letter));
-  return line;
-}
 
 int run(const Communicator& comm, int argc, char** argv) {
   Options options;
