@@ -116,9 +116,12 @@ def sampled(names, nodes):
     return np.array([FUNCTIONS[name](nodes[None, :], nodes[:, None]) for name in names])
 
 
-def show(panel, values, cmap="viridis", **options):
-    """Draws a plane in few colours, which make a small file."""
-    return panel.imshow(values, origin="lower", extent=(-1, 1, -1, 1), cmap=plt.get_cmap(cmap, 40), **options)
+def show(panel, values, **options):
+    """Draws a plane in few colours, which make a small file. Pixels have the nodes in their middles."""
+    end = 1 + 1 / (len(values) - 1)
+    image = panel.imshow(values, origin="lower", extent=(-end, end, -end, end), cmap=plt.get_cmap("viridis", 40), **options)
+    panel.set(xlim=(-1, 1), ylim=(-1, 1), xticks=(-1, 0, 1), yticks=(-1, 0, 1))
+    return image
 
 
 def save(figure, folder, name):
@@ -134,7 +137,7 @@ def draw_idea(options):
              0.6 * np.exp(-30 * ((nodes[None, :] - 0.55)**2 + (nodes[:, None] + 0.35)**2)))
     averaged = averages(options.program, field, nodes, nodes, [rho])[0]
     spline = RectBivariateSpline(nodes, nodes, field)
-    figure, (left, middle, right) = plt.subplots(1, 3, figsize=(11.5, 3.6), layout="constrained")
+    figure, (left, middle, right) = plt.subplots(1, 3, figsize=(12, 3.4), layout="constrained")
     t = np.linspace(0, 2 * np.pi, 721)
     middle.set(xlabel="t / pi", ylabel="f on the circle", title="on the circle: average dashed", xlim=(0, 2))
     # Targets are nodes: the second one is near the edge.
@@ -154,8 +157,7 @@ def draw_idea(options):
     left.set_title("field f")
     right.set_title(f"averages, rho = {rho:g}")
     for panel, values in ((left, field), (right, averaged)):
-        show(panel, values, vmin=0, vmax=1)
-        panel.set(xlim=(-1, 1), ylim=(-1, 1))
+        figure.colorbar(show(panel, values, vmin=0), ax=panel, shrink=0.8)
     save(figure, options.folder, "idea")
 
 
@@ -165,11 +167,9 @@ def draw_gallery(options):
     averaged = averages(options.program, fields, nodes, nodes, RADII)
     figure, rows = plt.subplots(4, 4, figsize=(9, 9), layout="constrained", sharex=True, sharey=True)
     for i, (name, row) in enumerate(zip(FUNCTIONS, rows)):
-        for panel, values, radius in zip(row, (fields[i], *averaged[:, i]), ("", *RADII)):
+        for panel, values, radius in zip(row, (fields[i], *averaged[:, i]), (0, *RADII)):
             show(panel, values)
-            panel.set_title(f"{name if radius == '' else f'rho {radius:g}'}: {values.min():.2g} to {values.max():.2g}",
-                            fontsize=9)
-            panel.set(xticks=(-1, 0, 1), yticks=(-1, 0, 1))
+            panel.set_title(f"{f'rho {radius:g}' if radius else name}: up to {values.max():.2g}", fontsize=9)
     save(figure, options.folder, "gallery")
 
 

@@ -50,7 +50,7 @@ def vortices(x, y):
         eddies += np.cos(kx * x + ky * y + random.uniform(0, 2 * np.pi)) / (1 + np.hypot(kx, ky) / 10)
     positive = np.exp(-20 * ((x + 0.35)**2 + (y - 0.1)**2))
     negative = np.exp(-20 * ((x - 0.35)**2 + (y + 0.1)**2))
-    return (positive - negative + 0.04 * eddies) * ((1 - x**2) * (1 - y**2))**2
+    return (positive - negative + 0.08 * eddies) * ((1 - x**2) * (1 - y**2))**2
 
 
 def draw(picture, field, averaged, radii):
@@ -65,7 +65,7 @@ def draw(picture, field, averaged, radii):
     names = ["potential", *(f"rho = {radius:g}" for radius in radii)]
     for panel, values, name, radius in zip(panels, (field, *averaged), names, (0, *radii)):
         image = panel.imshow(values, origin="lower", extent=(-1, 1, -1, 1), vmin=-largest, vmax=largest,
-                             cmap=plt.get_cmap("RdBu_r", 40))
+                             cmap=plt.get_cmap("RdBu_r", 41))
         panel.set_title(name)
         if radius > 0:
             panel.add_patch(plt.Circle((-0.35, 0.1), radius, fill=False, linestyle=":"))
