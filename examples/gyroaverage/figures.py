@@ -1,17 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Draw the figures of docs/gyroaveraging.md: figures.py FOLDER [--only NAME,...] [--program ringweave]
+[--times FILE.jsonl]
 
   idea     a field, circles about two targets, and their averages
   gallery  the four functions of the accuracy table and their averages over three radii
   errors   errors of the four methods on the four functions over the number of nodes, also printed
   points   errors of 8, 16 and 32 points on the circle of a spline, over the radius, also printed
+  times    only with --times, measured by bench/compare_gyro.py (cases sets, csr and dct for several N): seconds of sets
+           of three radii, and beside those of numpy and scipy; errors on runge over seconds
 
 Averages are those of `ringweave gyroaverage`. Exact ones are computed here: Gauss-Legendre quadrature of arcs that are
 broken where they cross the edge and where the function is not smooth. All figures take about two minutes. Needs numpy,
 scipy, h5py and matplotlib. After Bassik (2021), Sect. 5.
 """
 import argparse
+import json
 from pathlib import Path
 
 import matplotlib
@@ -119,7 +123,8 @@ def sampled(names, nodes):
 def show(panel, values, **options):
     """Draws a plane in few colours, which make a small file. Pixels have the nodes in their middles."""
     end = 1 + 1 / (len(values) - 1)
-    image = panel.imshow(values, origin="lower", extent=(-end, end, -end, end), cmap=plt.get_cmap("viridis", 40), **options)
+    image = panel.imshow(values, origin="lower", extent=(-end, end, -end, end), cmap=plt.get_cmap("viridis", 40),
+                         **options)
     panel.set(xlim=(-1, 1), ylim=(-1, 1), xticks=(-1, 0, 1), yticks=(-1, 0, 1))
     return image
 
@@ -215,6 +220,62 @@ def draw_errors(options):
     save(figure, options.folder, "errors")
 
 
+def timed(rows, case, **wanted):
+    """Returns the rows of a case that have the wanted values, by ascending n."""
+    found = [row for row in rows if row["case"] == case and all(row[key] == value for key, value in wanted.items())]
+    return sorted(found, key=lambda row: row["n"])
+
+
+def draw_sets(panel, rows):
+    for method, colour in zip(METHODS, (*COLOURS, "black")):
+        sets = timed(rows, "sets", method=method)
+        seconds = [row["median"]["pairs"] for row in sets]
+        panel.loglog([row["n"] for row in sets], seconds, "o-", color=colour, label=method)
+        theirs = [(row["n"], 1 / row["author_sets_per_second"]["20 cores"]) for row in sets
+                  if "20 cores" in row["author_sets_per_second"]]
+        panel.loglog(*zip(*theirs), "x:", color=colour)
+    panel.set(title="3 radii, a field each; dotted: the source, 20 cores", xlabel="N", ylabel="seconds")
+
+
+def draw_peers(panel, rows):
+    names = {"ours": "", "csr": ", sparse matrix (scipy)", "numpy_fft": ", padded FFT (numpy)",
+             "scipy_fft": ", padded FFT (scipy)"}
+    for case, method, mark in (("csr", "bicubic", "o"), ("dct", "dct", "s")):
+        one_field = timed(rows, case, method=method, fields=1)
+        for (name, label), colour in zip(names.items(), ("black", *COLOURS)):
+            points = [(row["n"], row["median"][name]) for row in one_field if name in row["median"]]
+            if points:
+                panel.loglog(*zip(*points), mark + "-", color=colour, markersize=4, label=method + label)
+    panel.set(title="1 radius, 1 field", xlabel="N", ylabel="seconds")
+
+
+def draw_error_over_time(panel, rows, options):
+    sets = [row for method in METHODS for row in timed(rows, "sets", method=method) if row["n"] <= 128]
+    expected = {n: {(name, rho): exact(name, equispaced(n), rho) for name in FUNCTIONS for rho in RADII}
+                for n in {row["n"] for row in sets}}
+    for method, colour in zip(METHODS, (*COLOURS, "black")):
+        points = []
+        for row in timed(sets, "sets", method=method):
+            errors = errors_of(options, method, row["n"], expected[row["n"]])
+            points.append((row["median"]["pairs"], max(errors["runge", rho] for rho in RADII)))
+            panel.annotate(row["n"], points[-1], textcoords="offset points", xytext=(4, 3), fontsize=7)
+        if points:
+            panel.loglog(*zip(*points), "o-", color=colour, label=method)
+    panel.set(title="runge: largest error over the seconds of 3 radii", xlabel="seconds", ylabel="error")
+
+
+def draw_times(options):
+    rows = [json.loads(line) for line in Path(options.times).read_text(encoding="utf-8").splitlines()]
+    figure, panels = plt.subplots(1, 3, figsize=(14, 4.4), layout="constrained")
+    draw_sets(panels[0], rows)
+    draw_peers(panels[1], rows)
+    draw_error_over_time(panels[2], rows, options)
+    for panel in panels:
+        panel.grid(alpha=0.3)
+        panel.legend(fontsize=8)
+    save(figure, options.folder, "times")
+
+
 def by_points(spline, nodes, rho, n_points):
     """Returns averages of n_points on the circle, of a field that is 0 outside."""
     total = np.zeros((len(nodes), len(nodes)))
@@ -254,16 +315,21 @@ def draw_points(options):
     save(figure, options.folder, "points")
 
 
-FIGURES = {"idea": draw_idea, "gallery": draw_gallery, "errors": draw_errors, "points": draw_points}
+FIGURES = {"idea": draw_idea, "gallery": draw_gallery, "errors": draw_errors, "points": draw_points,
+           "times": draw_times}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", help="where gyro_NAME.png are written")
-    parser.add_argument("--only", default=",".join(FIGURES), help="figures, separated by commas")
+    parser.add_argument("--only", help="figures, separated by commas. Default: all, times where they are given")
     parser.add_argument("--program", default="ringweave")
+    parser.add_argument("--times", help="JSON lines of bench/compare_gyro.py")
     options = parser.parse_args()
-    for name in options.only.split(","):
+    names = options.only.split(",") if options.only else [name for name in FIGURES if name != "times" or options.times]
+    if not set(names) <= set(FIGURES) or ("times" in names and not options.times):
+        parser.error(f"figures are {', '.join(FIGURES)}, and times needs --times")
+    for name in names:
         FIGURES[name](options)
 
 
