@@ -178,10 +178,11 @@ def draw_gallery(options):
     save(figure, options.folder, "gallery")
 
 
-def errors_of(options, method, n, expected):
+def errors_of(options, method, n, expected, *more):
     """Returns the errors of a method, {(function, radius): error}."""
     nodes = chebyshev(n) if method == "chebyshev" else equispaced(n)
-    more = {"chebyshev": ("--targets", "equispaced"), "dct": ("--padding", n // 2)}.get(method, ())
+    if method == "chebyshev":
+        more = (*more, "--targets", "equispaced")
     found = averages(options.program, sampled(FUNCTIONS, nodes), nodes, nodes, RADII, "--method", method, *more)
     return {(name, rho): error_of(found[r, i], expected[name, rho])
             for r, rho in enumerate(RADII) for i, name in enumerate(FUNCTIONS)}
@@ -192,7 +193,8 @@ def draw_errors(options):
     for n in SIZES:
         expected = {(name, rho): exact(name, equispaced(n), rho) for name in FUNCTIONS for rho in RADII}
         for method in METHODS:
-            errors[method, n] = errors_of(options, method, n, expected)
+            padding = ("--padding", n // 2) if method == "dct" else ()
+            errors[method, n] = errors_of(options, method, n, expected, *padding)
             for name in FUNCTIONS:
                 print(f"{name:6} {method:10} N {n:4}", *(f"{errors[method, n][name, rho]:.2e}" for rho in RADII))
     figure, rows = plt.subplots(4, 4, figsize=(10.5, 10), layout="constrained", sharex=True, sharey=True)
@@ -239,10 +241,10 @@ def draw_sets(panel, rows):
 
 def draw_peers(panel, rows):
     names = {"ours": "", "csr": ", sparse matrix (scipy)", "numpy_fft": ", padded FFT (numpy)",
-             "scipy_fft": ", padded FFT (scipy)"}
+             "scipy_fft": ", padded FFT (scipy)", "scipy_dct": ", cosine transform (scipy)"}
     for case, method, mark in (("csr", "bicubic", "o"), ("dct", "dct", "s")):
         one_field = timed(rows, case, method=method, fields=1)
-        for (name, label), colour in zip(names.items(), ("black", *COLOURS)):
+        for (name, label), colour in zip(names.items(), ("black", *COLOURS, "#CC79A7")):
             points = [(row["n"], row["median"][name]) for row in one_field if name in row["median"]]
             if points:
                 panel.loglog(*zip(*points), mark + "-", color=colour, markersize=4, label=method + label)
@@ -273,6 +275,10 @@ def draw_times(options):
     for panel in panels:
         panel.grid(alpha=0.3)
         panel.legend(fontsize=8)
+    for panel in panels[:2]:
+        sizes = sorted({round(x) for line in panel.lines for x in line.get_xdata()})
+        panel.set(xticks=sizes, xticklabels=sizes)
+        panel.minorticks_off()
     save(figure, options.folder, "times")
 
 
