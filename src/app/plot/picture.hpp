@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "app/plot/colour_bar.hpp"
 #include "app/plot/gnomonic.hpp"
 #include "app/plot/mollweide.hpp"
 #include "app/plot/picture_file.hpp"
+#include "app/plot/value_colours.hpp"
 
 namespace ringweave::detail::inline app {
 

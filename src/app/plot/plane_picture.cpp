@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "app/plot/canvas.hpp"
+#include "app/plot/colour_bar.hpp"
 #include "app/plot/curve_frame.hpp"
 #include "base/checked_cast.hpp"
 #include "ringweave/error.hpp"

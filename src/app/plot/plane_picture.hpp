@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "app/plot/colour_bar.hpp"
 #include "app/plot/picture_file.hpp"
+#include "app/plot/value_colours.hpp"
 
 namespace ringweave::detail::inline app {
 
