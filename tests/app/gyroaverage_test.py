@@ -377,7 +377,7 @@ class Gyroaverage(program.ProgramTest):
         crooked = self.nodes.copy()
         crooked[7] += 0.01
         write_field(self.folder / "crooked.h5", self.fields[0], crooked, self.nodes)
-        self.refused("7", "crooked.h5", "--rho", 0.1)
+        self.refused("node 7 (from 0)", "crooked.h5", "--rho", 0.1)
         write_field(self.folder / "mixed.h5", self.fields[0], self.nodes, chebyshev(N))
         self.refused("the same kind along both axes", "mixed.h5", "--rho", 0.1)
         self.refused("use bilinear, bicubic or dct", "phi.h5", "--rho", 0.1, "--method", "chebyshev")
