@@ -253,6 +253,11 @@ class Gyroaverage(program.ProgramTest):
         inner = (np.arange(32) + 0.5) / 32
         write_field(self.folder / "open.h5", np.cos(2 * np.pi * inner)[:, None] * np.ones(32), inner, inner)
         self.averages("open.h5", "--rho", 0.1, "--boundary", "periodic")
+        # Zero to rounding at both ends, and not beside the first.
+        nodes = np.arange(64) / 64
+        narrow = np.exp(-((nodes - 0.317) / 0.058)**2)
+        write_field(self.folder / "narrow.h5", narrow[:, None] * np.ones(64), nodes, nodes)
+        self.averages("narrow.h5", "--rho", 0.1, "--boundary", "y=periodic")
 
     def test_dct_is_exact_for_fields_that_vanish_and_says_where_they_do_not(self):
         x = equispaced(64)
@@ -285,6 +290,10 @@ class Gyroaverage(program.ProgramTest):
                                    atol=1e-9)
         with h5py.File(self.folder / "out.h5") as file:
             np.testing.assert_allclose(file["x"][:], equispaced(21), atol=1e-15)
+        write_field(self.folder / "bare_smooth.h5", bell(x, x, 10), None, None)
+        same = self.averages("bare_smooth.h5", "--rho", 0.3, "--method", "chebyshev", "--targets", "equispaced:21",
+                             "--domain=-1:1,-1:1")
+        np.testing.assert_allclose(same, targets, atol=1e-13)
         given = self.random.normal(size=(1, 21, 21))
         write_field(self.folder / "targets.h5", given, equispaced(21), equispaced(21), axes=[("rho", np.array([0.3]))])
         back = self.averages("targets.h5", "--adjoint", "--targets", "equispaced:40")
@@ -368,7 +377,7 @@ class Gyroaverage(program.ProgramTest):
         crooked = self.nodes.copy()
         crooked[7] += 0.01
         write_field(self.folder / "crooked.h5", self.fields[0], crooked, self.nodes)
-        self.refused("7", "crooked.h5", "--rho", 0.1)
+        self.refused("node 7 (from 0)", "crooked.h5", "--rho", 0.1)
         write_field(self.folder / "mixed.h5", self.fields[0], self.nodes, chebyshev(N))
         self.refused("the same kind along both axes", "mixed.h5", "--rho", 0.1)
         self.refused("use bilinear, bicubic or dct", "phi.h5", "--rho", 0.1, "--method", "chebyshev")
@@ -378,7 +387,7 @@ class Gyroaverage(program.ProgramTest):
         write_field(self.folder / "bare_field.h5", self.fields[0], None, None)
         self.refused("--domain", "bare_field.h5", "--rho", 0.1, code=2)
         self.refused("leave --domain out", "phi.h5", "--rho", 0.1, "--domain", "-1:2,-1:1", code=2)
-        for domain in ("1:-1,0:1", "0:1", "0,1", "0:nan,0:1"):
+        for domain in ("1:-1,0:1", "0:1", "0,1", "0:nan,0:1", "0:1,0:1,5", "0:1:2:3,0:1"):
             self.refused("--domain", "bare_field.h5", "--rho", 0.1, f"--domain={domain}", code=2, ranks=(1,))
         for boundary in ("open", "x=zero,x=zero", "x=periodic,z=zero"):
             self.refused("--boundary", "phi.h5", "--rho", 0.1, "--boundary", boundary, code=2, ranks=(1,))

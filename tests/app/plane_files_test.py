@@ -74,6 +74,12 @@ class PlaneFiles(program.ProgramTest):
                           self.done("compare", "two.h5", "two.h5", ranks=ranks, code=2).err)
             self.assertIn("has no data set c", self.done("info", "two.h5", "--variable", "c", ranks=ranks, code=2).err)
 
+    def test_groups_that_hold_themselves_many_times_take_no_time(self):
+        with h5py.File(self.path("circles.h5"), "w") as file:
+            for i in range(12):
+                file[f"again{i}"] = file["/"]
+        self.done("info", "circles.h5", code=3)
+
     def test_compare_finds_differences_and_refuses_other_axes(self):
         values = np.array([self.field(), 2 * self.field()])
         write_plane(self.path("a.h5"), values, rho=np.array([0.1, 0.2]), y=self.Y, x=self.X)

@@ -450,7 +450,8 @@ TEST_F(PlaneFiles, ValuesThatAreNoneAreCountedOnce) {
     put_dataset(file, "f", H5T_IEEE_F64LE, {5, 3, 4}, values);
   });
   const std::string words =
-      "/f is nan at axis0 2, y 0, x 3 (from 0), and is not finite or missing at 3 places in all";
+      "/f is nan at axis0 2, y 0, x 3 (from 0), and is not finite or missing at 3 places of the "
+      "fields read with it";
   expect_bad(words);
   const PlaneFileReader reader(comm_, path_);
   const PlaneFilePart all{{0, 1, 2, 3, 4}, 0, 3};  // on every rank

@@ -409,8 +409,8 @@ void declare_gyroaverage(CLI::App& command, GyroaverageOptions& options) {
                "Storage of fields and averages; arithmetic is double. Default: that of FIELD.");
   group
       .choice("--backend", options.backend, {"auto", "host", "cuda"},
-              "Where to compute; cuda: on a GPU of the node for each rank, auto: on a GPU if there "
-              "is one.")
+              "Where to compute: on the host. These averages are not implemented on GPUs, and cuda "
+              "is refused.")
       ->capture_default_str();
 }
 

@@ -184,8 +184,9 @@ struct AxisChoice {
 PlaneAxis axis_of_file(const PlaneFileAxis& of_file, const GyroaverageOptions& options,
                        const AxisChoice& choice) {
   const std::string where = fmt::format("{}: axis {}", options.input, of_file.name);
-  const bool is_chebyshev =
-      options.method == "chebyshev" && parse_targets(options.targets).are_equispaced == false;
+  // --adjoint takes results, which --targets equispaced has elsewhere.
+  const bool is_elsewhere = options.adjoint && parse_targets(options.targets).are_equispaced;
+  const bool is_chebyshev = options.method == "chebyshev" && !is_elsewhere;
   PlaneAxis axis;
   if (!of_file.coordinates.empty()) {
     axis = PlaneAxis::of_nodes(of_file.coordinates, choice.boundary, where);

@@ -52,10 +52,11 @@ DomainEnds ends_of(const std::string& range, const std::string& text) {
   }
   const std::vector<double> first = parse_numbers(range.substr(0, colon), "--domain");
   const std::vector<double> last = parse_numbers(range.substr(colon + 1), "--domain");
-  if (!std::isfinite(first.front()) || !std::isfinite(last.front()) ||
-      !(first.front() < last.front())) {
-    throw UsageError(fmt::format(
-        "--domain {}: {} is no range; the first end must be below the second", text, range));
+  if (first.size() != 1 || last.size() != 1 || !std::isfinite(first.front()) ||
+      !std::isfinite(last.front()) || !(first.front() < last.front())) {
+    throw UsageError(
+        fmt::format("--domain {}: {} is no range; expected two numbers, the first below the second",
+                    text, range));
   }
   return {first.front(), last.front()};
 }

@@ -27,6 +27,13 @@ bool are_equal(const PlaneLines& plane, std::int64_t i, std::int64_t k, double m
   return true;
 }
 
+bool is_zero(const PlaneLines& plane, std::int64_t i, double most) {
+  for (std::int64_t line = 0; line < plane.n_lines; ++line) {
+    if (std::abs(plane.at(i, line)) > most) return false;
+  }
+  return true;
+}
+
 /// Tells whether the second differences beside the seam agree better with that across it if the
 /// last node is the first one again.
 bool is_smoother_repeated(const PlaneLines& plane) {
@@ -68,8 +75,11 @@ AxisEnd end_of_axis(const PlaneLines& plane, double rounding) {
   const double most = rounding * largest;
   if (!are_equal(plane, 0, n - 1, most)) return AxisEnd::open;
   if (are_equal(plane, 0, 1, most) && are_equal(plane, n - 2, n - 1, most)) return AxisEnd::unclear;
+  // Such values, or none, are at the ends of fields that do not repeat, too.
   const bool is_even = are_equal(plane, 1, n - 2, most);
-  return !is_even || is_smoother_repeated(plane) ? AxisEnd::repeats : AxisEnd::open;
+  const bool vanishes = is_zero(plane, 0, most) && is_zero(plane, n - 1, most);
+  const bool is_sure = !is_even && !vanishes;
+  return is_sure || is_smoother_repeated(plane) ? AxisEnd::repeats : AxisEnd::open;
 }
 
 void refuse_repeated_ends(Run& run, const GyroJob& job, const PlaneFileReader& reader) {

@@ -27,8 +27,8 @@ enum class AxisEnd {
   unclear   ///< the field does not change next to the ends
 };
 
-/// Compares the last node of an axis with the first one. A field that is even about the middle has
-/// equal values there in any case: then the smoother continuation decides.
+/// Compares the last node of an axis with the first one. A field that is even about the middle, or
+/// zero at both ends, has equal values there in any case: then the smoother continuation decides.
 /// rounding  relative to the largest value
 AxisEnd end_of_axis(const PlaneLines& plane, double rounding);
 

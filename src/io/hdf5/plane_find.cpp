@@ -23,27 +23,31 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PlaneContent, is_stated, fields)
 
 namespace {
 
-// Groups may contain each other.
+// Groups may contain each other, many times.
 constexpr int most_depth = 8;
+constexpr int most_groups = 10000;
 constexpr std::size_t most_datasets = 10000;
 
 /// Adds the names of the datasets of a group and of those in it, with their groups.
+/// groups_left  that are looked into
 void collect_datasets(const Hdf5Handle& file, const std::string& path, const std::string& group,
-                      int depth, std::vector<std::string>& names) {
+                      int depth, int& groups_left, std::vector<std::string>& names) {
+  --groups_left;
   const std::string prefix = group == "/" ? "" : group + "/";
   for (const std::string& name : hdf5_datasets(file, path, group)) {
     if (names.size() < most_datasets) names.push_back(prefix + name);
   }
   if (depth == most_depth) return;
   for (const std::string& inner : hdf5_groups(file, path, group)) {
-    if (names.size() < most_datasets)
-      collect_datasets(file, path, prefix + inner, depth + 1, names);
+    if (names.size() < most_datasets && groups_left > 0)
+      collect_datasets(file, path, prefix + inner, depth + 1, groups_left, names);
   }
 }
 
 std::vector<std::string> all_datasets(const Hdf5Handle& file, const std::string& path) {
   std::vector<std::string> names;
-  collect_datasets(file, path, "/", 0, names);
+  int groups_left = most_groups;
+  collect_datasets(file, path, "/", 0, groups_left, names);
   return names;
 }
 

@@ -103,7 +103,7 @@ void require_values(const Communicator& comm, const std::string& path, const Pla
     throw DataError(
         path,
         fmt::format("/{} is {} at {}{} {}, {} {} (from 0), and is not finite or missing "
-                    "at {} places in all; expected a number everywhere",
+                    "at {} places of the fields read with it; expected a number everywhere",
                     header.name, first.value, words_of_field(header, first.row / header.y.size),
                     header.y.name, first.row % header.y.size, header.x.name, first.x, count));
   });
