@@ -173,7 +173,7 @@ def man_pages(program, commands, version):
 def words_of(value, text):
     """Returns the words that a value may be: those of "auto|host|cuda", or of a list in the text."""
     if "|" in value:
-        return [word for word in value.split("|") if word not in PLACEHOLDERS]
+        return [word for word in value.split("|") if word not in PLACEHOLDERS and re.fullmatch(r"[\w.-]+", word)]
     listed = re.search(r"(?:One of|a described machine:) ((?:\w+, )*\w+)\.", text)
     return listed[1].split(", ") if listed else []
 

@@ -150,7 +150,7 @@ void expect_the_same_of_shared_rows(const GyroSpec& spec) {
     Gyroaverage gyro(comm, spec);
     EXPECT_EQ(gyro.part().n_rows() < spec.grid.y.size, comm.size() > 1);
     expect_within(all_calls(comm, gyro), expected, tolerance::rank_invariance);
-    EXPECT_EQ(gyro.halo_bytes_sent() > 0, comm.size() > 1);
+    EXPECT_EQ(gyro.halo_bytes_sent() > 0, comm.size() > 1 && !gyro.part().is_empty());
   });
 }
 
