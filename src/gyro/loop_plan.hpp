@@ -24,6 +24,8 @@ struct LoopPlan {
   /// Radii whose operators are held at once. Fewer than those of the part: they are made anew in
   /// every call.
   std::int64_t radii_at_once = 0;
+  /// Operators are made anew in calls, of this rank or another: memory may lack there.
+  bool calls_may_fail = false;
   /// Batches of fields whose blocks are held before they are added.
   std::int64_t round_batches = 1;
 
