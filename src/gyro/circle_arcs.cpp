@@ -8,6 +8,7 @@
 
 #include "base/checked_cast.hpp"
 #include "base/gauss_legendre.hpp"
+#include "gyro/axis_positions.hpp"
 
 namespace ringweave::detail::inline gyro {
 namespace {
@@ -16,11 +17,6 @@ constexpr double epsilon = std::numeric_limits<double>::epsilon();
 constexpr double pi = std::numbers::pi;
 constexpr double quadrant = pi / 2;
 constexpr int n_sectors = 4;  // of a quadrant
-
-double rounded_radius(double radius) {
-  const double whole = std::round(radius);
-  return std::abs(radius - whole) <= 4 * epsilon * whole ? whole : radius;
-}
 
 /// One axis of a circle as a quadrant sees it: distances from the centre grow with its sign.
 struct Side {

@@ -33,8 +33,7 @@ struct CellBox {
   CellRange y;
 };
 
-/// Returns the circle with radii that are whole numbers but for rounding (4 epsilon) made whole:
-/// where a circle touches a grid line, rounding would open an arc as long as the root of it.
+/// Returns the circle with both semi-axes rounded, see rounded_radius().
 GridCircle rounded_circle(GridCircle circle);
 
 /// An arc of a circle inside one cell. Angles of the quadrant: 0 .. pi / 2, from the x axis on

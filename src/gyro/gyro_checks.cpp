@@ -11,6 +11,7 @@
 
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
+#include "gyro/axis_positions.hpp"
 #include "gyro/interpolation.hpp"
 #include "gyro/schemes.hpp"
 #include "ringweave/error.hpp"
@@ -195,10 +196,7 @@ std::int64_t digest_of(const GyroSpec& spec) {
 }
 
 double radius_in_spacings(const PlaneAxis& axis, double radius) {
-  const double spacings = radius / axis.spacing();
-  const double nearest = std::round(spacings);
-  constexpr double eps = std::numeric_limits<double>::epsilon();
-  return std::abs(spacings - nearest) <= 4 * eps * nearest ? nearest : spacings;
+  return rounded_radius(radius / axis.spacing());
 }
 
 std::int64_t least_padding(double radius) {

@@ -182,9 +182,9 @@ std::int64_t bytes_of_sides(const GyroSpec& spec) {
   const double radius = static_cast<double>(halo_of_band(spec)) * grid.y.spacing();
   const GridCircle circle{radius / grid.x.spacing(), radius / grid.y.spacing()};
   return stencil_table_bytes(
-      spec.method == GyroMethod::bilinear ? Interpolation::bilinear : Interpolation::bicubic,
-      circle, grid.x.size, grid.y.size, grid.x.boundary == PlaneBoundary::zero,
-      grid.y.boundary == PlaneBoundary::zero);
+             spec.method == GyroMethod::bilinear ? Interpolation::bilinear : Interpolation::bicubic,
+             circle, grid.x.size, grid.y.size, grid.x.boundary, grid.y.boundary)
+      .sides;
 }
 
 /// Predicts bytes of tables and scratch from the sizes of filters, or of blocks.

@@ -41,6 +41,8 @@ struct LoopPlan {
   std::int64_t block_bytes(std::int64_t n_blocks) const;  ///< of planes of blocks in a sum
   std::int64_t scratch_bytes(const Scheme& scheme, std::int64_t n_blocks) const;
   std::int64_t table_bytes(const Scheme& scheme) const;  ///< held at once
+  std::int64_t making_bytes(
+      const Scheme& scheme) const;  ///< beside tables, before there is scratch
 };
 
 /// Chooses workers, and how many operators are held, within `most_bytes`. Not collective.

@@ -24,8 +24,7 @@ constexpr std::array interpolations{Interpolation::bilinear, Interpolation::bicu
 
 StencilTables tables_of(const PlaneGrid& grid, Interpolation interpolation, double rho) {
   return make_stencil_tables(interpolation, {rho / grid.x.spacing(), rho / grid.y.spacing()},
-                             grid.x.size, grid.y.size, grid.x.boundary == PlaneBoundary::zero,
-                             grid.y.boundary == PlaneBoundary::zero);
+                             grid.x.size, grid.y.size, grid.x.boundary, grid.y.boundary);
 }
 
 double weight_in(const SideTable& side, std::int64_t p, std::int64_t a, std::int64_t d) {
@@ -95,9 +94,11 @@ std::vector<std::int64_t> sources_of(const PlaneAxis& axis, std::int64_t target,
 std::vector<double> row_of(const StencilTables& tables, const PlaneGrid& grid, std::int64_t x,
                            std::int64_t y) {
   const std::int64_t margin = margin_of(tables.interpolation);
+  // Beyond every weight, those of sides too.
+  const auto reach = static_cast<std::int64_t>(std::max(tables.circle.x, tables.circle.y)) + 4;
   std::vector<double> row(to_size(grid.n_nodes()));
-  for (const std::int64_t j : sources_of(grid.y, y, tables.reach_y)) {
-    for (const std::int64_t i : sources_of(grid.x, x, tables.reach_x)) {
+  for (const std::int64_t j : sources_of(grid.y, y, reach)) {
+    for (const std::int64_t i : sources_of(grid.x, x, reach)) {
       row[to_size(node_of_image(grid.y, j) * grid.x.size + node_of_image(grid.x, i))] +=
           weight_of(tables, Seen(grid.x, margin, i, x), Seen(grid.y, margin, j, y));
     }
@@ -164,7 +165,8 @@ TEST(StencilTables, InteriorWeightsSumToOne) {
   for (const Interpolation interpolation : interpolations) {
     for (const double radius : {0.0, 0.2, 1.0, 3.7, 8.0, 87.3, 174.6}) {
       const StencilTables tables =
-          make_stencil_tables(interpolation, {radius, 0.8 * radius}, 400, 400, false, false);
+          make_stencil_tables(interpolation, {radius, 0.8 * radius}, 400, 400,
+                              PlaneBoundary::periodic, PlaneBoundary::periodic);
       Long sum = 0;
       for (std::int64_t y = 0; y <= tables.reach_y; ++y) {
         for (std::int64_t x = 0; x <= tables.reach_x; ++x) {
@@ -174,6 +176,34 @@ TEST(StencilTables, InteriorWeightsSumToOne) {
       }
       EXPECT_NEAR(static_cast<double>(sum), 1, 1e-14) << radius;
     }
+  }
+}
+
+TEST(StencilTables, OfHugeCirclesOnPeriodicAxesAreNotLargerThanHalfAPeriod) {
+  for (const Interpolation interpolation : interpolations) {
+    const StencilTables tables = make_stencil_tables(
+        interpolation, {5120.3, 4711}, 40, 31, PlaneBoundary::periodic, PlaneBoundary::mirror);
+    EXPECT_EQ(tables.reach_x, 20);
+    EXPECT_EQ(tables.reach_y, 30);
+    Long sum = 0;
+    for (std::int64_t y = 0; y <= tables.reach_y; ++y) {
+      for (std::int64_t x = 0; x <= tables.reach_x; ++x) {
+        sum += (x > 0 ? 2 : 1) * (y > 0 ? 2 : 1) *
+               tables.interior[to_size(y * (tables.reach_x + 1) + x)];
+      }
+    }
+    EXPECT_NEAR(static_cast<double>(sum), 1, tolerance::gyro_weights);
+  }
+}
+
+TEST(StencilTables, BytesOfHugeCirclesDoNotOverflow) {
+  for (const double radius : {1e9, 1e15, 1e300}) {
+    const StencilTableBytes bytes =
+        stencil_table_bytes(Interpolation::bicubic, {radius, radius}, 512, 512,
+                            PlaneBoundary::periodic, PlaneBoundary::periodic);
+    EXPECT_EQ(bytes.interior, 257 * 257 * 8);
+    EXPECT_GT(bytes.making, std::int64_t{100'000'000'000});
+    EXPECT_LT(bytes.making, std::int64_t{1} << 52);
   }
 }
 
@@ -195,10 +225,10 @@ TEST(StencilTables, ConstantsStayConstantWhereCirclesTouchTheEdge) {
 }
 
 TEST(StencilTables, TableOfASideIsThatOfTheOtherAxisExchanged) {
-  const StencilTables tables =
-      make_stencil_tables(Interpolation::bicubic, {7.3, 4.1}, 20, 15, true, true);
-  const StencilTables exchanged =
-      make_stencil_tables(Interpolation::bicubic, {4.1, 7.3}, 15, 20, true, true);
+  const StencilTables tables = make_stencil_tables(Interpolation::bicubic, {7.3, 4.1}, 20, 15,
+                                                   PlaneBoundary::zero, PlaneBoundary::zero);
+  const StencilTables exchanged = make_stencil_tables(Interpolation::bicubic, {4.1, 7.3}, 15, 20,
+                                                      PlaneBoundary::zero, PlaneBoundary::zero);
   EXPECT_EQ(tables.x_side.weights, exchanged.y_side.weights);
   EXPECT_EQ(tables.y_side.weights, exchanged.x_side.weights);
 }
@@ -222,7 +252,8 @@ TEST(StencilTables, HaveTheSameBitsForAnyNumberOfThreads) {
   for (const Interpolation interpolation : interpolations) {
     const auto make = [&](int n_threads) {
       omp_set_num_threads(n_threads);
-      return make_stencil_tables(interpolation, {17.3, 24.1}, 60, 50, true, true);
+      return make_stencil_tables(interpolation, {17.3, 24.1}, 60, 50, PlaneBoundary::zero,
+                                 PlaneBoundary::zero);
     };
     const StencilTables tables = make(1);
     expect_same_bits(tables, make(2));
@@ -235,12 +266,13 @@ TEST(StencilTables, BytesAreThoseOfTheBound) {
   for (const Interpolation interpolation : interpolations) {
     for (const GridCircle circle : {GridCircle{0.3, 0.3}, {2, 2}, {9.7, 14.2}, {87.3, 87.3}}) {
       for (const std::int64_t n : {20, 100}) {
-        for (const bool y_ends : {false, true}) {
+        for (const PlaneBoundary y : boundaries) {
           const StencilTables tables =
-              make_stencil_tables(interpolation, circle, n, 50, true, y_ends);
+              make_stencil_tables(interpolation, circle, n, 50, PlaneBoundary::zero, y);
           const auto bytes = static_cast<double>(tables.bytes());
-          const auto bound =
-              static_cast<double>(stencil_table_bytes(interpolation, circle, n, 50, true, y_ends));
+          const StencilTableBytes planned =
+              stencil_table_bytes(interpolation, circle, n, 50, PlaneBoundary::zero, y);
+          const auto bound = static_cast<double>(planned.interior + planned.sides);
           EXPECT_GE(bound, 0.98 * bytes) << circle.x << " " << n;
           EXPECT_LE(bound, 1.2 * bytes) << circle.x << " " << n;
         }
