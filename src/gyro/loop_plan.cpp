@@ -19,6 +19,7 @@ std::int64_t worker_bytes(const LoopPlan& loops, const Scheme& scheme, int n_thr
 
 /// The most operators of consecutive radii that these bytes hold, at least 0.
 std::int64_t radii_within(const LoopPlan& loops, const Scheme& scheme, std::int64_t bytes) {
+  if (bytes < 0) return 0;  // not even scratch fits
   const GyroPart& part = loops.part;
   std::int64_t largest = 0;
   for (std::int64_t r = part.radius_begin; r < part.radius_end; ++r)

@@ -234,6 +234,18 @@ TEST(Gyroaverage, OperatorsThatDoNotFitAreMadeAnewWithTheSameBits) {
                [&] { Gyroaverage(comm, spec); });
 }
 
+TEST(Gyroaverage, HugeRadiiOfPeriodicAxesAreRefusedWhereMemoryLacks) {
+  GyroSpec spec = gyro_spec(GyroMethod::bicubic, 16, 16, {1e9, 1e9}, 1);
+  spec.grid.x.boundary = spec.grid.y.boundary = PlaneBoundary::periodic;
+  spec.most_bytes = 1'000'000'000;
+  expect_error(ErrorKind::resource, "operators of all radii need",
+               [&] { Gyroaverage(Communicator::self(), spec); });
+  // Tables are not larger than the plane, whatever the radius.
+  spec.radii = {1e3};
+  spec.most_bytes = 1'000'000;
+  EXPECT_LE(Gyroaverage(Communicator::self(), spec).bytes(), 100'000);
+}
+
 TEST(Gyroaverage, CallsAllocateNothingAndBytesAreThoseOfTheMeter) {
   const Communicator comm = Communicator::world();
   for (const GyroMethod method : all_gyro_methods) {
