@@ -48,7 +48,8 @@ void check_axis(const PlaneAxis& axis, const char* name, GyroMethod method) {
         name, axis.first, axis.last));
   }
   const bool needs_chebyshev = method == GyroMethod::chebyshev;
-  if (needs_chebyshev != (axis.nodes == PlaneNodes::chebyshev)) {
+  // Up to three nodes are of both kinds.
+  if (axis.size > 3 && needs_chebyshev != (axis.nodes == PlaneNodes::chebyshev)) {
     throw UsageError(fmt::format("the nodes of axis {} are {}; method {} needs {} nodes; take {}",
                                  name, needs_chebyshev ? "equispaced" : "Chebyshev nodes",
                                  name_of(method), needs_chebyshev ? "Chebyshev" : "equispaced",
