@@ -43,6 +43,11 @@ bool is_point(const GridCircle& circle) { return circle.x == 0 || circle.y == 0;
 /// The same circle of an axis pair (y, x).
 GridCircle transposed(const GridCircle& circle) { return {circle.y, circle.x}; }
 
+/// Tells whether x and y may be exchanged next to ends of both axes.
+bool is_symmetric(const GridCircle& circle, std::int64_t n_x, std::int64_t n_y) {
+  return circle.x == circle.y && n_x == n_y;
+}
+
 /// What an offset of 0 counts where one of two mirror images is integrated: the whole of a circle
 /// that both share, but once for a point.
 double share_of_zero(const GridCircle& circle) { return is_point(circle) ? 1 : 2; }
@@ -249,32 +254,32 @@ CrossingTargets crossing_targets(const GridCircle& circle, std::int64_t width, s
 
 /// Weights of all sources in a corner, [q * margin + p], for one target.
 struct CornerTarget {
-  std::int32_t a = 0;
+  std::int32_t b = 0;
   std::array<double, most_margin * most_margin> weights{};
 };
 
 /// Weights of the sources in the corner of a quarter of a plane.
 class CornerMaker {
  public:
-  CornerMaker(Interpolation interpolation, const GridCircle& circle, std::int64_t n_x)
+  CornerMaker(Interpolation interpolation, const GridCircle& circle, std::int64_t n_y)
       : margin_(margin_of(interpolation)),
         strip_(strip_of(interpolation)),
-        n_x_(n_x),
+        n_y_(n_y),
         circle_(circle),
         weights_(interpolation, {.at_begin = true}, {.at_begin = true}) {}
 
-  /// Returns the targets of row b.
-  std::vector<CornerTarget> make(std::int64_t b) {
+  /// Returns the targets of column a.
+  std::vector<CornerTarget> make(std::int64_t a) {
     std::vector<CornerTarget> made;
-    const CrossingTargets targets = crossing_targets(circle_, strip_, strip_, b, n_x_);
-    for (std::int64_t a = 0; a < targets.near_end; ++a) made.push_back(target(a, b));
-    for (std::int64_t a = targets.begin; a < targets.end; ++a) made.push_back(target(a, b));
+    const CrossingTargets targets = crossing_targets(transposed(circle_), strip_, strip_, a, n_y_);
+    for (std::int64_t b = 0; b < targets.near_end; ++b) made.push_back(target(a, b));
+    for (std::int64_t b = targets.begin; b < targets.end; ++b) made.push_back(target(a, b));
     return made;
   }
 
  private:
   CornerTarget target(std::int64_t a, std::int64_t b) {
-    CornerTarget target{static_cast<std::int32_t>(a)};
+    CornerTarget target{static_cast<std::int32_t>(b)};
     weights_.visit(circle_, point_at(a, b), {{0, strip_}, {0, strip_}}, scratch_,
                    [&](const ArcWeights& arc) { add(arc, target); });
     return target;
@@ -292,39 +297,56 @@ class CornerMaker {
 
   std::int64_t margin_;
   std::int64_t strip_;
-  std::int64_t n_x_;
+  std::int64_t n_y_;
   GridCircle circle_;
   CircleWeights weights_;
   std::vector<CircleArc> scratch_;
 };
 
+/// Adds the weights of a source for the targets of column a, in runs.
+void append_column(const std::vector<CornerTarget>& column, std::int64_t a, std::int64_t source,
+                   CornerTable& table) {
+  bool is_open = false;
+  for (const CornerTarget& target : column) {
+    const double weight = target.weights[to_size(source)];
+    if (weight == 0) continue;
+    // A gap of one zero takes less than another run.
+    const auto gap = is_open ? target.b - (table.runs.back().b + table.runs.back().count) : 2;
+    if (gap > 1) table.runs.push_back({static_cast<std::int32_t>(a), target.b, 0});
+    if (gap == 1) table.weights.push_back(0);
+    table.weights.push_back(weight);
+    table.runs.back().count = target.b + 1 - table.runs.back().b;
+    is_open = true;
+  }
+}
+
 CornerTable corner_of(const StencilTables& tables, std::int64_t n_x, std::int64_t n_y) {
   CornerTable table;
   table.margin = margin_of(tables.interpolation);
-  const std::int64_t n_rows = count_targets(tables.interpolation, tables.circle.y, n_y);
+  table.is_symmetric = is_symmetric(tables.circle, n_x, n_y);
+  const std::int64_t n_columns = count_targets(tables.interpolation, tables.circle.x, n_x);
   checked_cast<std::int32_t>(std::max(n_x, n_y), "nodes of an axis");
-  std::vector<std::vector<CornerTarget>> rows(to_size(n_rows));
+  std::vector<std::vector<CornerTarget>> columns(to_size(n_columns));
   FirstError error;
 #pragma omp parallel
   {
-    CornerMaker maker(tables.interpolation, tables.circle, n_x);
+    CornerMaker maker(tables.interpolation, tables.circle, n_y);
 #pragma omp for schedule(dynamic, 4)
-    for (std::int64_t b = 0; b < n_rows; ++b) {
-      error.guard([&] { rows[to_size(b)] = maker.make(b); });
+    for (std::int64_t a = 0; a < n_columns; ++a) {
+      error.guard([&] { columns[to_size(a)] = maker.make(a); });
     }
   }
   error.rethrow();
-  for (std::int64_t source = 0; source < table.margin * table.margin; ++source) {
-    table.tap_begin.push_back(ssize64(table.taps));
-    for (std::int64_t b = 0; b < n_rows; ++b) {
-      for (const CornerTarget& target : rows[to_size(b)]) {
-        const double weight = target.weights[to_size(source)];
-        if (weight != 0) table.taps.push_back({target.a, static_cast<std::int32_t>(b), weight});
-      }
+  for (std::int64_t q = 0; q < table.margin; ++q) {
+    for (std::int64_t p = 0; p < table.margin; ++p) {
+      table.sources.push_back({ssize64(table.runs), 0, ssize64(table.weights)});
+      for (std::int64_t a = 0; a < n_columns && !table.is_exchanged(p, q); ++a)
+        append_column(columns[to_size(a)], a, q * table.margin + p, table);
+      table.sources.back().run_end = ssize64(table.runs);
     }
   }
-  table.tap_begin.push_back(ssize64(table.taps));
-  table.taps.shrink_to_fit();
+  table.runs.shrink_to_fit();
+  table.weights.shrink_to_fit();
   return table;
 }
 
@@ -362,24 +384,29 @@ std::int64_t side_bytes(Interpolation interpolation, const GridCircle& circle, s
 std::int64_t corner_bytes(Interpolation interpolation, const GridCircle& circle, std::int64_t n_x,
                           std::int64_t n_y) {
   const std::int64_t margin = margin_of(interpolation);
-  const std::int64_t n_rows = count_targets(interpolation, circle.y, n_y);
+  const std::int64_t n_columns = count_targets(interpolation, circle.x, n_x);
   const std::int64_t beyond = cells_beyond(interpolation);
-  std::int64_t taps = 0;
+  const bool is_half = is_symmetric(circle, n_x, n_y);
+  std::int64_t bytes = margin * margin * std::int64_t{sizeof(CornerTable::Source)};
   for (std::int64_t q = 0; q < margin; ++q) {
-    for (std::int64_t p = 0; p < margin; ++p) {
-      for (std::int64_t b = 0; b < n_rows; ++b)
-        taps += crossing_targets(circle, p + beyond, q + beyond, b, n_x).count();
+    for (std::int64_t p = 0; p < (is_half ? q + 1 : margin); ++p) {
+      for (std::int64_t a = 0; a < n_columns; ++a) {
+        const CrossingTargets targets =
+            crossing_targets(transposed(circle), q + beyond, p + beyond, a, n_y);
+        const std::int64_t runs = (targets.near_end > 0) + (targets.end > targets.begin);
+        bytes += targets.count() * std::int64_t{sizeof(double)} +
+                 runs * std::int64_t{sizeof(CornerTable::Run)};
+      }
     }
   }
-  return taps * std::int64_t{sizeof(CornerTable::Tap)} +
-         (margin * margin + 1) * std::int64_t{sizeof(std::int64_t)};
+  return bytes;
 }
 
 }  // namespace
 
 std::int64_t StencilTables::bytes() const {
   return held_bytes(interior, x_side.run_begin, x_side.runs, x_side.weights, y_side.run_begin,
-                    y_side.runs, y_side.weights, corner.tap_begin, corner.taps);
+                    y_side.runs, y_side.weights, corner.sources, corner.runs, corner.weights);
 }
 
 StencilTables make_stencil_tables(Interpolation interpolation, const GridCircle& circle,
@@ -408,7 +435,8 @@ StencilTableBytes stencil_table_bytes(Interpolation interpolation, const GridCir
   StencilTableBytes bytes;
   bytes.interior = (x.folded_reach() + 1) * (y.folded_reach() + 1) * std::int64_t{sizeof(double)};
   if (x.has_ends()) bytes.sides += side_bytes(interpolation, rounded, n_x, y.reach);
-  if (y.has_ends()) bytes.sides += side_bytes(interpolation, transposed(rounded), n_y, x.reach);
+  if (y.has_ends() && !(x.has_ends() && is_symmetric(rounded, n_x, n_y)))
+    bytes.sides += side_bytes(interpolation, transposed(rounded), n_y, x.reach);
   if (x.has_ends() && y.has_ends()) bytes.sides += corner_bytes(interpolation, rounded, n_x, n_y);
   // The arcs of a quadrant and their ends, in vectors that grow to twice the length at a time.
   bytes.making = 3 * (x.reach + y.reach) * std::int64_t{sizeof(CircleArc) + sizeof(double)};

@@ -35,16 +35,30 @@ struct SideTable {
 };
 
 /// Weights of the margin x margin sources in a corner: for source (p, q) (distances from the ends
-/// of x and y) and target (a, b), listed.
+/// of x and y) runs of targets (a, b), (a, b + 1), ... If `is_symmetric`, those of p > q are not
+/// stored: targets (b, a) of the source (q, p) have the same weights.
 struct CornerTable {
-  struct Tap {
-    std::int32_t a = 0;  ///< distance of the target from the end of x
-    std::int32_t b = 0;
-    double weight = 0;
+  struct Run {
+    std::int32_t a = 0;  ///< distance of the targets from the end of x
+    std::int32_t b = 0;  ///< of the first one from that of y
+    std::int32_t count = 0;
+  };
+  /// The runs of a source, and where their weights begin, one run's after the other's.
+  struct Source {
+    std::int64_t run_begin = 0;
+    std::int64_t run_end = 0;
+    std::int64_t weight_begin = 0;
   };
   std::int64_t margin = 0;
-  std::vector<std::int64_t> tap_begin;  ///< [q * margin + p], and the end: index into taps
-  std::vector<Tap> taps;
+  bool is_symmetric = false;
+  std::vector<Source> sources;  ///< [q * margin + p]
+  std::vector<Run> runs;
+  std::vector<double> weights;
+
+  bool is_exchanged(std::int64_t p, std::int64_t q) const { return is_symmetric && p > q; }
+  const Source& source(std::int64_t p, std::int64_t q) const {
+    return sources[static_cast<std::size_t>(is_exchanged(p, q) ? p * margin + q : q * margin + p)];
+  }
 };
 
 /// Averages over one circle of an interpolant on an equispaced grid, sorted by source node. A
@@ -60,8 +74,10 @@ struct StencilTables {
   /// of a periodic or mirrored axis are folded into it.
   std::vector<double> interior;
   SideTable x_side;  ///< ends of x: sources are columns, offsets along y
-  SideTable y_side;  ///< ends of y: sources are rows, offsets along x
+  SideTable y_side;  ///< ends of y: sources are rows, offsets along x; empty: the same as x_side
   CornerTable corner;
+
+  const SideTable& side_of_y() const { return y_side.margin == 0 ? x_side : y_side; }
 
   std::int64_t bytes() const;
 };

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
+#include <utility>
 #include <vector>
 
 #include "base/checked_cast.hpp"
@@ -41,11 +42,14 @@ double weight_in(const SideTable& side, std::int64_t p, std::int64_t a, std::int
 
 double weight_in(const CornerTable& corner, std::int64_t p, std::int64_t q, std::int64_t a,
                  std::int64_t b) {
-  const std::int64_t source = q * corner.margin + p;
-  for (std::int64_t t = corner.tap_begin[to_size(source)];
-       t < corner.tap_begin[to_size(source + 1)]; ++t) {
-    const CornerTable::Tap& tap = corner.taps[to_size(t)];
-    if (tap.a == a && tap.b == b) return tap.weight;
+  if (corner.is_exchanged(p, q)) std::swap(a, b);
+  const CornerTable::Source& source = corner.source(p, q);
+  std::int64_t weight = source.weight_begin;
+  for (std::int64_t r = source.run_begin; r < source.run_end; ++r) {
+    const CornerTable::Run& run = corner.runs[to_size(r)];
+    if (run.a == a && b >= run.b && b < run.b + run.count)
+      return corner.weights[to_size(weight + b - run.b)];
+    weight += run.count;
   }
   return 0;
 }
@@ -73,7 +77,7 @@ double weight_of(const StencilTables& tables, const Seen& x, const Seen& y) {
   if (x.is_special && y.is_special)
     return weight_in(tables.corner, x.source, y.source, x.target, y.target);
   if (x.is_special) return weight_in(tables.x_side, x.source, x.target, y.offset);
-  if (y.is_special) return weight_in(tables.y_side, y.source, y.target, x.offset);
+  if (y.is_special) return weight_in(tables.side_of_y(), y.source, y.target, x.offset);
   if (x.offset > tables.reach_x || y.offset > tables.reach_y) return 0;
   return tables.interior[to_size(y.offset * (tables.reach_x + 1) + x.offset)];
 }
@@ -238,12 +242,12 @@ void expect_same_bits(const StencilTables& a, const StencilTables& b) {
   EXPECT_EQ(a.x_side.weights, b.x_side.weights);
   EXPECT_EQ(a.x_side.run_begin, b.x_side.run_begin);
   EXPECT_EQ(a.y_side.weights, b.y_side.weights);
-  EXPECT_EQ(a.corner.tap_begin, b.corner.tap_begin);
-  ASSERT_EQ(a.corner.taps.size(), b.corner.taps.size());
-  for (std::size_t k = 0; k < a.corner.taps.size(); ++k) {
-    ASSERT_EQ(a.corner.taps[k].weight, b.corner.taps[k].weight);
-    ASSERT_EQ(a.corner.taps[k].a, b.corner.taps[k].a);
-    ASSERT_EQ(a.corner.taps[k].b, b.corner.taps[k].b);
+  EXPECT_EQ(a.corner.weights, b.corner.weights);
+  ASSERT_EQ(a.corner.runs.size(), b.corner.runs.size());
+  for (std::size_t k = 0; k < a.corner.runs.size(); ++k) {
+    ASSERT_EQ(a.corner.runs[k].a, b.corner.runs[k].a);
+    ASSERT_EQ(a.corner.runs[k].b, b.corner.runs[k].b);
+    ASSERT_EQ(a.corner.runs[k].count, b.corner.runs[k].count);
   }
 }
 
@@ -260,6 +264,14 @@ TEST(StencilTables, HaveTheSameBitsForAnyNumberOfThreads) {
     expect_same_bits(tables, make(3));
   }
   omp_set_num_threads(before);
+}
+
+TEST(StencilTables, OfALargeRoundCircleAreCompact) {
+  const StencilTableBytes planned =
+      stencil_table_bytes(Interpolation::bicubic, {174.5625, 174.5625}, 400, 400,
+                          PlaneBoundary::zero, PlaneBoundary::zero);
+  RecordProperty("bytes", static_cast<int>(planned.sides));
+  EXPECT_LT(planned.sides, 500'000);
 }
 
 TEST(StencilTables, BytesAreThoseOfTheBound) {
