@@ -152,9 +152,10 @@ GridCircle rounded_circle(GridCircle circle) {
 }
 
 void find_arcs(const GridCircle& circle, const GridPoint& centre, const CellBox& box,
-               std::vector<CircleArc>& arcs) {
+               ArcScratch& scratch) {
+  std::vector<CircleArc>& arcs = scratch.arcs;
+  std::vector<double>& cuts = scratch.cuts;
   arcs.clear();
-  std::vector<double> cuts;
   for (const double y_sign : {1.0, -1.0}) {
     const Side y(circle.y, y_sign, centre.y, box.y);
     for (const double x_sign : {1.0, -1.0}) {

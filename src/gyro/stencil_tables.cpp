@@ -99,7 +99,7 @@ std::vector<double> interior_of(const StencilTables& tables, const AxisOffsets& 
   std::vector<double> weights(to_size(row * (tables.reach_y + 1)));
   const CircleWeights circle_weights(tables.interpolation, {}, {});
   const double at_zero = share_of_zero(tables.circle);
-  std::vector<CircleArc> scratch;
+  ArcScratch scratch;
   circle_weights.visit(
       tables.circle, point_at(0, 0), {cells_up_to(x.reach), cells_up_to(y.reach)}, scratch,
       [&](const ArcWeights& arc) {
@@ -175,7 +175,7 @@ class SideMaker {
   CellBox box_;
   CircleWeights weights_;
   std::vector<double> sums_;
-  std::vector<CircleArc> scratch_;
+  ArcScratch scratch_;
 };
 
 /// Makes the table of the ends of x; reach: the largest offset along y.
@@ -300,7 +300,7 @@ class CornerMaker {
   std::int64_t n_y_;
   GridCircle circle_;
   CircleWeights weights_;
-  std::vector<CircleArc> scratch_;
+  ArcScratch scratch_;
 };
 
 /// Adds the weights of a source for the targets of column a, in runs.

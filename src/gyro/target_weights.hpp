@@ -23,8 +23,7 @@ class TargetWeights {
   /// Calls visit(ArcWeights) for every arc of the circle of radius rho about a point that is not
   /// outside of an axis which ends with zero. Nodes beyond other axes: see wrapped_x().
   template <class Visit>
-  void visit(const GridPoint& centre, double rho, std::vector<CircleArc>& arcs,
-             const Visit& visit) const {
+  void visit(const GridPoint& centre, double rho, ArcScratch& arcs, const Visit& visit) const {
     weights_.visit(rounded_circle({rho / grid_.x.spacing(), rho / grid_.y.spacing()}), centre, box_,
                    arcs, visit);
   }
