@@ -305,7 +305,12 @@ std::int64_t GyroLoops::bytes_sent() const {
 }
 
 std::int64_t GyroLoops::bytes() const {
-  return loops_.table_bytes(*scheme_) + loops_.scratch_bytes(*scheme_, plan_.n_blocks());
+  const std::int64_t scratch = loops_.scratch_bytes(*scheme_, plan_.n_blocks());
+  if (loops_.remakes_operators()) return loops_.table_bytes(*scheme_) + scratch;
+  std::int64_t tables = 0;
+  for (std::int64_t r = loops_.part.radius_begin; r < loops_.part.radius_end; ++r)
+    tables += scheme_->held_bytes(r);
+  return tables + scratch;
 }
 
 #define RINGWEAVE_INSTANTIATE(T)                                                              \

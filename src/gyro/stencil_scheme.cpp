@@ -87,6 +87,10 @@ class StencilScheme : public Scheme {
   }
   void set_radii(std::int64_t begin, std::int64_t end) override;
   std::int64_t table_bytes(std::int64_t radius) const override;
+  std::int64_t held_bytes(std::int64_t radius) const override {
+    const RadiusTables& tables = tables_[to_size(radius - first_radius_)];
+    return tables.sides.bytes() + tables.multiplier.size() * std::int64_t{sizeof(double)};
+  }
   std::int64_t making_bytes(std::int64_t radius) const override;
   void clear(SchemeWork& work, Direction direction) const override;
   void load(SchemeWork& work, ComponentView<const double> planes) const override;
