@@ -198,7 +198,8 @@ RadiusTables StencilScheme::tables_of(std::int64_t number) const {
     filter.multiplier_of_taps(acting_taps(made.sides, n_x, n_y), n_x, n_y,
                               std::span(made.multiplier.data(), to_size(made.multiplier.size())));
   }
-  made.sides.interior = {};
+  // An assignment of {} would keep the memory.
+  made.sides.interior = std::vector<double>();
   return made;
 }
 

@@ -421,7 +421,9 @@ StencilTables make_stencil_tables(Interpolation interpolation, const GridCircle&
   tables.reach_y = y.folded_reach();
   tables.interior = interior_of(tables, x, y);
   if (x.has_ends()) tables.x_side = side_of(interpolation, tables.circle, n_x, y.reach);
-  if (y.has_ends()) tables.y_side = side_of(interpolation, transposed(tables.circle), n_y, x.reach);
+  const bool are_same = x.has_ends() && is_symmetric(tables.circle, n_x, n_y);
+  if (y.has_ends() && !are_same)
+    tables.y_side = side_of(interpolation, transposed(tables.circle), n_y, x.reach);
   if (x.has_ends() && y.has_ends()) tables.corner = corner_of(tables, n_x, n_y);
   return tables;
 }

@@ -277,7 +277,7 @@ TEST(StencilTables, OfALargeRoundCircleAreCompact) {
 TEST(StencilTables, BytesAreThoseOfTheBound) {
   for (const Interpolation interpolation : interpolations) {
     for (const GridCircle circle : {GridCircle{0.3, 0.3}, {2, 2}, {9.7, 14.2}, {87.3, 87.3}}) {
-      for (const std::int64_t n : {20, 100}) {
+      for (const std::int64_t n : {20, 50, 100}) {
         for (const PlaneBoundary y : boundaries) {
           const StencilTables tables =
               make_stencil_tables(interpolation, circle, n, 50, PlaneBoundary::zero, y);
