@@ -92,7 +92,7 @@ TEST(Gyroaverage, CirclesOnUnequalSpacingsAreRoundInTheCoordinates) {
   const Communicator comm = Communicator::world();
   for (const GyroMethod method : all_gyro_methods) {
     SCOPED_TRACE(static_cast<int>(method));
-    GyroSpec spec = gyro_spec(method, 13, 17, {0.31, 0.9, 2.2}, 2);
+    GyroSpec spec = gyro_spec(method, 10, 12, {0.31, 2.2}, 1);
     spec.grid.x.first = 0.5;
     spec.grid.x.last = 3.5;
     spec.grid.y.last = 0.2;
