@@ -59,16 +59,15 @@ class CircleWeights {
       : interpolation_(interpolation), x_(interpolation, x), y_(interpolation, y) {}
 
   /// Calls visit(ArcWeights) for every arc inside the box; a circle without extent is a point.
-  /// arcs  scratch
   template <class Visit>
   void visit(const GridCircle& circle, const GridPoint& centre, const CellBox& box,
-             std::vector<CircleArc>& arcs, const Visit& visit) const {
+             ArcScratch& scratch, const Visit& visit) const {
     if (circle.x == 0 || circle.y == 0) {
       if (contains(box, centre)) visit(of_point(centre, box));
       return;
     }
-    find_arcs(circle, centre, box, arcs);
-    for (const CircleArc& arc : arcs) visit(of_arc(circle, centre, arc));
+    find_arcs(circle, centre, box, scratch);
+    for (const CircleArc& arc : scratch.arcs) visit(of_arc(circle, centre, arc));
   }
 
  private:

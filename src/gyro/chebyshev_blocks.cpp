@@ -110,15 +110,8 @@ UnitEllipse ellipse_of(const ChebyshevFold& fold, std::int64_t target, double se
           semi_x, semi_y};
 }
 
-}  // namespace
-
-std::int64_t ChebyshevFold::n_blocks() const {
-  return (ssize64(targets) + targets_together - 1) / targets_together;
-}
-
-std::int64_t ChebyshevFold::n_chunks() const { return std::min(most_chebyshev_chunks, n_blocks()); }
-
-ChebyshevFold make_chebyshev_fold(const GyroSpec& spec) {
+/// The fold without its lists.
+ChebyshevFold sizes_of_fold(const GyroSpec& spec) {
   ChebyshevFold fold;
   fold.degrees_x = spec.grid.x.size;
   fold.degrees_y = spec.grid.y.size;
@@ -132,6 +125,19 @@ ChebyshevFold make_chebyshev_fold(const GyroSpec& spec) {
       fold.degrees_x == fold.degrees_y && fold.targets_x == fold.targets_y &&
       fold.nodes_x == fold.nodes_y &&
       std::abs(extent_x - extent_y) <= 4 * std::numeric_limits<double>::epsilon() * extent_x;
+  return fold;
+}
+
+}  // namespace
+
+std::int64_t ChebyshevFold::n_blocks() const {
+  return (ssize64(targets) + targets_together - 1) / targets_together;
+}
+
+std::int64_t ChebyshevFold::n_chunks() const { return std::min(most_chebyshev_chunks, n_blocks()); }
+
+ChebyshevFold make_chebyshev_fold(const GyroSpec& spec) {
+  ChebyshevFold fold = sizes_of_fold(spec);
   FoldMaker maker(fold);
   fold.is_square ? maker.make_eighths() : maker.make_quarters();
   const std::int64_t half_x = (fold.targets_x + 1) / 2;
@@ -141,6 +147,14 @@ ChebyshevFold make_chebyshev_fold(const GyroSpec& spec) {
     for (std::int64_t a = 0; a < end; ++a) fold.targets.push_back({a, b});
   }
   return fold;
+}
+
+double chebyshev_operator_size(const GyroSpec& spec) {
+  const ChebyshevFold fold = sizes_of_fold(spec);
+  const auto half_x = static_cast<double>((fold.targets_x + 1) / 2);
+  const auto half_y = static_cast<double>((fold.targets_y + 1) / 2);
+  const double n_targets = fold.is_square ? half_x * (half_x + 1) / 2 : half_x * half_y;
+  return std::ceil(n_targets / targets_together) * static_cast<double>(fold.block_size());
 }
 
 void fold_coefficients(const ChebyshevFold& fold, const double* matrix, double* column) {

@@ -61,6 +61,8 @@ struct ChebyshevFold {
   std::int64_t chunk_begin(std::int64_t chunk) const { return chunk * n_blocks() / n_chunks(); }
 };
 ChebyshevFold make_chebyshev_fold(const GyroSpec& spec);
+/// Returns the doubles of the operator of one radius, all blocks.
+double chebyshev_operator_size(const GyroSpec& spec);
 
 /// Matrices of coefficients <-> folded coefficients, and the transpose, which overwrites `matrix`.
 void fold_coefficients(const ChebyshevFold& fold, const double* matrix, double* column);

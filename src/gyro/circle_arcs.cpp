@@ -8,6 +8,7 @@
 
 #include "base/checked_cast.hpp"
 #include "base/gauss_legendre.hpp"
+#include "gyro/axis_positions.hpp"
 
 namespace ringweave::detail::inline gyro {
 namespace {
@@ -16,11 +17,6 @@ constexpr double epsilon = std::numeric_limits<double>::epsilon();
 constexpr double pi = std::numbers::pi;
 constexpr double quadrant = pi / 2;
 constexpr int n_sectors = 4;  // of a quadrant
-
-double rounded_radius(double radius) {
-  const double whole = std::round(radius);
-  return std::abs(radius - whole) <= 4 * epsilon * whole ? whole : radius;
-}
 
 /// One axis of a circle as a quadrant sees it: distances from the centre grow with its sign.
 struct Side {
@@ -156,9 +152,10 @@ GridCircle rounded_circle(GridCircle circle) {
 }
 
 void find_arcs(const GridCircle& circle, const GridPoint& centre, const CellBox& box,
-               std::vector<CircleArc>& arcs) {
+               ArcScratch& scratch) {
+  std::vector<CircleArc>& arcs = scratch.arcs;
+  std::vector<double>& cuts = scratch.cuts;
   arcs.clear();
-  std::vector<double> cuts;
   for (const double y_sign : {1.0, -1.0}) {
     const Side y(circle.y, y_sign, centre.y, box.y);
     for (const double x_sign : {1.0, -1.0}) {

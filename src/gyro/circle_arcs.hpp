@@ -33,8 +33,7 @@ struct CellBox {
   CellRange y;
 };
 
-/// Returns the circle with radii that are whole numbers but for rounding (4 epsilon) made whole:
-/// where a circle touches a grid line, rounding would open an arc as long as the root of it.
+/// Returns the circle with both semi-axes rounded, see rounded_radius().
 GridCircle rounded_circle(GridCircle circle);
 
 /// An arc of a circle inside one cell. Angles of the quadrant: 0 .. pi / 2, from the x axis on
@@ -48,12 +47,18 @@ struct CircleArc {
   std::int64_t cell_y = 0;
 };
 
+/// The arcs of a circle, and memory to find them, which keeps its size from one circle to the next.
+struct ArcScratch {
+  std::vector<CircleArc> arcs;
+  std::vector<double> cuts;  ///< angles of a quadrant
+};
+
 /// Lists the arcs of an ellipse about a point that lie inside a box of cells: cut at all grid lines
 /// and at multiples of pi / 8, so that none is long. The circle has semi-axes above 0. Touching a
 /// line is no crossing. Computed quadrant by quadrant: what is symmetric is so to the last digit.
-/// arcs  overwritten
+/// scratch  its arcs are overwritten
 void find_arcs(const GridCircle& circle, const GridPoint& centre, const CellBox& box,
-               std::vector<CircleArc>& arcs);
+               ArcScratch& scratch);
 
 constexpr std::size_t n_arc_nodes = 8;
 

@@ -11,6 +11,7 @@
 
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
+#include "gyro/axis_positions.hpp"
 #include "gyro/interpolation.hpp"
 #include "gyro/schemes.hpp"
 #include "ringweave/error.hpp"
@@ -47,7 +48,8 @@ void check_axis(const PlaneAxis& axis, const char* name, GyroMethod method) {
         name, axis.first, axis.last));
   }
   const bool needs_chebyshev = method == GyroMethod::chebyshev;
-  if (needs_chebyshev != (axis.nodes == PlaneNodes::chebyshev)) {
+  // Up to three nodes are of both kinds.
+  if (axis.size > 3 && needs_chebyshev != (axis.nodes == PlaneNodes::chebyshev)) {
     throw UsageError(fmt::format("the nodes of axis {} are {}; method {} needs {} nodes; take {}",
                                  name, needs_chebyshev ? "equispaced" : "Chebyshev nodes",
                                  name_of(method), needs_chebyshev ? "Chebyshev" : "equispaced",
@@ -195,10 +197,7 @@ std::int64_t digest_of(const GyroSpec& spec) {
 }
 
 double radius_in_spacings(const PlaneAxis& axis, double radius) {
-  const double spacings = radius / axis.spacing();
-  const double nearest = std::round(spacings);
-  constexpr double eps = std::numeric_limits<double>::epsilon();
-  return std::abs(spacings - nearest) <= 4 * eps * nearest ? nearest : spacings;
+  return rounded_radius(radius / axis.spacing());
 }
 
 std::int64_t least_padding(double radius) {

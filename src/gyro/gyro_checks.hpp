@@ -17,7 +17,7 @@ void check_gyro_spec(const GyroSpec& spec);
 /// Returns a number that is the same for equal specifications, whatever their most_bytes.
 std::int64_t digest_of(const GyroSpec& spec);
 
-/// Returns a radius in spacings of an axis: within 4 eps of an integer it is that integer.
+/// Returns a radius in spacings of an axis, rounded.
 double radius_in_spacings(const PlaneAxis& axis, double radius);
 /// Returns the least nodes to add at each end of an axis with boundary zero, so that no circle of
 /// this radius (in spacings) reaches an image of the field: the nearest is 2 P + 1 nodes away.

@@ -10,6 +10,7 @@
 #include "base/checked_cast.hpp"
 #include "base/first_error.hpp"
 #include "base/stage_timer.hpp"
+#include "distribute/mpi/agree.hpp"
 
 namespace ringweave::detail::inline gyro {
 namespace {
@@ -277,7 +278,10 @@ void GyroLoops::sum(Direction direction, ComponentView<const T> in, std::span<co
   begin_call();
   for (std::int64_t first = 0; first < loops_.n_batches(); first += loops_.round_batches) {
     const std::int64_t end = std::min(first + loops_.round_batches, loops_.n_batches());
-    sum_blocks(direction, in, weights, first, end, out.size());
+    const auto form = [&] { sum_blocks(direction, in, weights, first, end, out.size()); };
+    // Ranks of other radii would wait for the blocks of one without memory. Those that share rows
+    // fail together, so none waits within.
+    loops_.calls_may_fail&& plan_.radius_parts > 1 ? agree(radius_group_, form) : form();
     for (std::int64_t number = first; number < end; ++number)
       add_blocks(number - first, batch(number), out);
   }
@@ -301,7 +305,12 @@ std::int64_t GyroLoops::bytes_sent() const {
 }
 
 std::int64_t GyroLoops::bytes() const {
-  return loops_.table_bytes(*scheme_) + loops_.scratch_bytes(*scheme_, plan_.n_blocks());
+  const std::int64_t scratch = loops_.scratch_bytes(*scheme_, plan_.n_blocks());
+  if (loops_.remakes_operators()) return loops_.table_bytes(*scheme_) + scratch;
+  std::int64_t tables = 0;
+  for (std::int64_t r = loops_.part.radius_begin; r < loops_.part.radius_end; ++r)
+    tables += scheme_->held_bytes(r);
+  return tables + scratch;
 }
 
 #define RINGWEAVE_INSTANTIATE(T)                                                              \

@@ -10,6 +10,7 @@
 
 #include "base/checked_cast.hpp"
 #include "fft/plane_filter.hpp"
+#include "gyro/chebyshev_blocks.hpp"
 #include "gyro/gyro_checks.hpp"
 #include "gyro/interpolation.hpp"
 #include "gyro/schemes.hpp"
@@ -26,6 +27,8 @@ constexpr double factor_of_thin_bands = 1.25;
 constexpr double shared_part_of_chebyshev = 0.1;
 // Entries of its operator that take as long as a node that is transformed.
 constexpr double entries_of_a_node = 100;
+// More bytes than any machine has.
+constexpr double most_predicted = 1e18;
 
 /// The begin of a part when `total` items are cut evenly.
 std::int64_t even_cut(std::int64_t total, std::int64_t part, std::int64_t n_parts) {
@@ -182,9 +185,9 @@ std::int64_t bytes_of_sides(const GyroSpec& spec) {
   const double radius = static_cast<double>(halo_of_band(spec)) * grid.y.spacing();
   const GridCircle circle{radius / grid.x.spacing(), radius / grid.y.spacing()};
   return stencil_table_bytes(
-      spec.method == GyroMethod::bilinear ? Interpolation::bilinear : Interpolation::bicubic,
-      circle, grid.x.size, grid.y.size, grid.x.boundary == PlaneBoundary::zero,
-      grid.y.boundary == PlaneBoundary::zero);
+             spec.method == GyroMethod::bilinear ? Interpolation::bilinear : Interpolation::bicubic,
+             circle, grid.x.size, grid.y.size, grid.x.boundary, grid.y.boundary)
+      .sides;
 }
 
 /// Predicts bytes of tables and scratch from the sizes of filters, or of blocks.
@@ -193,11 +196,9 @@ void predict_bytes(const GyroSpec& spec, GyroPlan& plan) {
   const PlaneGrid& grid = plan.grid;
   constexpr std::int64_t of_number = sizeof(double);
   if (spec.method == GyroMethod::chebyshev) {
-    const bool is_square = grid.x.size == grid.y.size && plan.targets.x == plan.targets.y;
-    const double entries = static_cast<double>(grid.n_nodes()) *
-                           static_cast<double>(plan.targets.n_nodes()) / (is_square ? 8 : 4);
-    plan.table_bytes = static_cast<std::int64_t>(entries * static_cast<double>(radii * of_number) /
-                                                 plan.row_parts);
+    const double operators = static_cast<double>(radii) * chebyshev_operator_size(spec);
+    plan.table_bytes =
+        static_cast<std::int64_t>(std::min(operators * of_number / plan.row_parts, most_predicted));
     plan.scratch_bytes_of_field = of_number * 2 * (grid.n_nodes() + plan.targets.n_nodes());
     return;
   }

@@ -79,17 +79,20 @@ struct Gyroaverage::Impl {
       loop_plan = plan_loops(plan, rank, *scheme, omp_get_max_threads(), most_bytes,
                              spec.method == GyroMethod::chebyshev);
     });
-    agree_on_groups(loop_plan, row_group, is_idle);
+    if (!is_idle) agree_on_groups(loop_plan, row_group, radius_group);
+    calls_may_fail = comm.max(std::int64_t{loop_plan.remakes_operators()}) != 0;
+    loop_plan.calls_may_fail = calls_may_fail;
     agree(comm, [&] {
       if (!is_idle) loops.emplace(plan, loop_plan, std::move(scheme), radius_group);
     });
   }
 
-  /// Ranks that share rows make operators of the same radii at the same time.
-  void agree_on_groups(LoopPlan& loop_plan, const Communicator& row_group, bool is_idle) const {
-    if (is_idle) return;
+  /// Ranks that share rows make operators of the same radii at the same time; those that share
+  /// radii agree on the outcome of each round.
+  void agree_on_groups(LoopPlan& loop_plan, const Communicator& row_group,
+                       const Communicator& radius_group) const {
     loop_plan.radii_at_once = row_group.min(loop_plan.radii_at_once);
-    loop_plan.round_batches = row_group.min(loop_plan.round_batches);
+    loop_plan.round_batches = radius_group.min(row_group.min(loop_plan.round_batches));
   }
 
   GyroRows rows_of_fields() const {
@@ -146,13 +149,18 @@ struct Gyroaverage::Impl {
       if (has_weights) require_weights(weights);
     });
     require_finite(in, of_in, in_rows);
-    if (loops) run(*loops);
+    const auto run_loops = [&] {
+      if (loops) run(*loops);
+    };
+    // Memory that lacks on one rank is an error of all.
+    calls_may_fail ? agree(comm, run_loops) : run_loops();
   }
 
   Communicator comm;
   GyroSpec spec;
   GyroPlan plan;
   GyroPart part;
+  bool calls_may_fail = false;     ///< see LoopPlan
   std::optional<GyroLoops> loops;  ///< none on an idle rank
   StageTimes idle_times;
 };

@@ -19,6 +19,7 @@ std::int64_t worker_bytes(const LoopPlan& loops, const Scheme& scheme, int n_thr
 
 /// The most operators of consecutive radii that these bytes hold, at least 0.
 std::int64_t radii_within(const LoopPlan& loops, const Scheme& scheme, std::int64_t bytes) {
+  if (bytes < 0) return 0;  // not even scratch fits
   const GyroPart& part = loops.part;
   std::int64_t largest = 0;
   for (std::int64_t r = part.radius_begin; r < part.radius_end; ++r)
@@ -64,6 +65,13 @@ std::int64_t LoopPlan::table_bytes(const Scheme& scheme) const {
   return most;
 }
 
+std::int64_t LoopPlan::making_bytes(const Scheme& scheme) const {
+  std::int64_t most = 0;
+  for (std::int64_t r = part.radius_begin; r < part.radius_end; ++r)
+    most = std::max(most, scheme.making_bytes(r));
+  return most;
+}
+
 LoopPlan plan_loops(const GyroPlan& plan, int rank, const Scheme& scheme, int n_threads,
                     std::int64_t most_bytes, bool may_remake) {
   LoopPlan loops;
@@ -75,9 +83,10 @@ LoopPlan plan_loops(const GyroPlan& plan, int rank, const Scheme& scheme, int n_
   loops.end_block = plan.part_blocks[to_size(plan.radius_part(rank) + 1)];
   loops.n_threads = n_threads;
   loops.radii_at_once = loops.part.n_radii();
-  const auto bytes = [&] {
-    return loops.table_bytes(scheme) + loops.scratch_bytes(scheme, plan.n_blocks());
+  const auto scratch_bytes = [&] {
+    return std::max(loops.scratch_bytes(scheme, plan.n_blocks()), loops.making_bytes(scheme));
   };
+  const auto bytes = [&] { return loops.table_bytes(scheme) + scratch_bytes(); };
 
   // Calls of ranks that share rows are collective: one worker.
   const std::int64_t n_loads = loops.part.n_radii() * loops.n_batches();
@@ -92,7 +101,7 @@ LoopPlan plan_loops(const GyroPlan& plan, int rank, const Scheme& scheme, int n_
     loops.round_batches = 1;
   }
   if (bytes() <= most_bytes) return loops;
-  const std::int64_t scratch = loops.scratch_bytes(scheme, plan.n_blocks());
+  const std::int64_t scratch = scratch_bytes();
   if (!may_remake) refuse(loops.table_bytes(scheme), scratch, most_bytes, "all radii");
   loops.radii_at_once = radii_within(loops, scheme, most_bytes - scratch);
   if (loops.radii_at_once == 0) {

@@ -24,6 +24,8 @@ struct LoopPlan {
   /// Radii whose operators are held at once. Fewer than those of the part: they are made anew in
   /// every call.
   std::int64_t radii_at_once = 0;
+  /// Operators are made anew in calls, of this rank or another: memory may lack there.
+  bool calls_may_fail = false;
   /// Batches of fields whose blocks are held before they are added.
   std::int64_t round_batches = 1;
 
@@ -39,6 +41,8 @@ struct LoopPlan {
   std::int64_t block_bytes(std::int64_t n_blocks) const;  ///< of planes of blocks in a sum
   std::int64_t scratch_bytes(const Scheme& scheme, std::int64_t n_blocks) const;
   std::int64_t table_bytes(const Scheme& scheme) const;  ///< held at once
+  std::int64_t making_bytes(
+      const Scheme& scheme) const;  ///< beside tables, before there is scratch
 };
 
 /// Chooses workers, and how many operators are held, within `most_bytes`. Not collective.

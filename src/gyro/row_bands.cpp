@@ -8,10 +8,6 @@
 namespace ringweave::detail::inline gyro {
 namespace {
 
-std::int64_t period_of(PlaneBoundary boundary, std::int64_t n) {
-  return boundary == PlaneBoundary::mirror ? 2 * (n - 1) : n;
-}
-
 /// Returns the ranges in ascending order, those that touch joined.
 std::vector<RowSpan> united(std::vector<RowSpan> ranges) {
   std::sort(ranges.begin(), ranges.end(),
@@ -37,7 +33,7 @@ std::vector<RowSpan> rows_at(PlaneBoundary boundary, std::int64_t n, RowSpan pos
   if (positions.size() >= period) return {{0, n}};
   std::vector<RowSpan> ranges;
   // Positions are moved into the first period; those beyond its end begin anew.
-  const std::int64_t begin = (positions.begin % period + period) % period;
+  const std::int64_t begin = within_period(positions.begin, period);
   const std::int64_t end = begin + positions.size();
   for (const RowSpan part : {RowSpan{begin, std::min(end, period)},
                              RowSpan{0, std::max<std::int64_t>(end - period, 0)}}) {
@@ -87,14 +83,6 @@ void sort_by_peer(std::vector<HaloPlan::Message>& messages) {
 }
 
 }  // namespace
-
-std::int64_t node_at(PlaneBoundary boundary, std::int64_t n, std::int64_t i) {
-  if (i >= 0 && i < n) return i;
-  if (boundary == PlaneBoundary::zero) return -1;
-  const std::int64_t period = period_of(boundary, n);
-  const std::int64_t within = (i % period + period) % period;
-  return within < n ? within : period - within;
-}
 
 std::int64_t HeldRows::held_at(std::int64_t position) const {
   if (position >= positions.begin && position < positions.end) return position - positions.begin;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "distribute/halo/halo_plan.hpp"
+#include "gyro/axis_positions.hpp"
 #include "ringweave/gyroaverage.hpp"
 
 namespace ringweave::detail::inline gyro {
@@ -17,10 +18,6 @@ struct RowSpan {
   std::int64_t size() const { return end > begin ? end - begin : 0; }
   friend bool operator==(const RowSpan&, const RowSpan&) = default;
 };
-
-/// Returns the node whose value stands at position `i` of an axis of n nodes that continues beyond
-/// its ends; -1 for none.
-std::int64_t node_at(PlaneBoundary boundary, std::int64_t n, std::int64_t i);
 
 /// The rows of a plane that a rank holds in order to make its own: those within `halo` positions,
 /// as far as there are any. Where these positions cover the whole period of an axis, or one rank

@@ -46,6 +46,11 @@ class Scheme {
   /// bilinear and bicubic averages are up to 20 % smaller.
   virtual std::int64_t table_bytes(std::int64_t radius) const = 0;
 
+  /// Returns the bytes of the tables of one radius that is set.
+  virtual std::int64_t held_bytes(std::int64_t radius) const { return table_bytes(radius); }
+  /// Bounds the bytes that set_radii() takes for a while to make those of one radius, beside these.
+  virtual std::int64_t making_bytes(std::int64_t) const { return 0; }
+
   /// Forgets sums; what is added next goes in `direction`. What was loaded for this direction
   /// stays.
   virtual void clear(SchemeWork& work, Direction direction) const = 0;

@@ -229,7 +229,7 @@ void SideSums::add(Direction direction, const StencilTables& tables, double weig
   for (std::int64_t task = 0; task < x_tasks + y_tasks; ++task) {
     const bool is_x = task < x_tasks;
     const SideLines& lines = is_x ? x_ : y_;
-    const SideTable& table = is_x ? tables.x_side : tables.y_side;
+    const SideTable& table = is_x ? tables.x_side : tables.side_of_y();
     const std::int64_t i = is_x ? task : task - x_tasks;
     const std::int64_t line = i / n_pieces(lines);
     const Piece piece = piece_of(lines, i % n_pieces(lines));
@@ -250,40 +250,69 @@ void SideSums::add(Direction direction, const StencilTables& tables, double weig
   }
 }
 
+template <class Visit>
+void SideSums::for_corner_runs(const CornerTable& table, std::int64_t p, std::int64_t q,
+                               std::int64_t end_y, RowSpan rows, const Visit& visit) const {
+  const bool is_exchanged = table.is_exchanged(p, q);
+  // Row b from the end is at position `first` + step b.
+  const std::int64_t step = end_y == 0 ? 1 : -1;
+  const std::int64_t first = y_.from_end(end_y, 0) - geometry_.rows.own.begin;
+  const std::int64_t b_begin = end_y == 0 ? rows.begin : y_.n - rows.end;
+  const std::int64_t b_end = end_y == 0 ? rows.end : y_.n - rows.begin;
+  const CornerTable::Source& source = table.source(p, q);
+  const double* weights = table.weights.data() + source.weight_begin;
+  for (std::int64_t r = source.run_begin; r < source.run_end; ++r) {
+    const CornerTable::Run& run = table.runs[to_size(r)];
+    const double* const of_run = weights;
+    weights += run.count;
+    if (is_exchanged) {
+      if (run.a < b_begin || run.a >= b_end) continue;
+      const std::int64_t at = first + step * run.a;
+      visit(CornerRun{of_run, run.count, x_.target(0, run.b) + at, x_.target(1, run.b) + at,
+                      x_.stride, -x_.stride});
+      continue;
+    }
+    const std::int64_t begin = std::max<std::int64_t>(run.b, b_begin);
+    const std::int64_t count = std::min<std::int64_t>(run.b + run.count, b_end) - begin;
+    if (count <= 0) continue;
+    const std::int64_t at = first + step * begin;
+    visit(CornerRun{of_run + begin - run.b, count, x_.target(0, run.a) + at,
+                    x_.target(1, run.a) + at, step, step});
+  }
+}
+
 void SideSums::add_corners(const CornerTable& table, double weight, double* work) const {
-  const HeldRows& rows = geometry_.rows;
   for (std::int64_t source = 0; source < table.margin * table.margin; ++source) {
     for (std::int64_t end_y = 0; end_y < 2; ++end_y) {
       const double left = weight * work[corner(0, end_y) + source];
       const double right = weight * work[corner(1, end_y) + source];
       if (left == 0 && right == 0) continue;
-      for (std::int64_t i = table.tap_begin[to_size(source)];
-           i < table.tap_begin[to_size(source + 1)]; ++i) {
-        const CornerTable::Tap& tap = table.taps[to_size(i)];
-        const std::int64_t row = y_.from_end(end_y, tap.b);
-        if (!is_own(row)) continue;
-        const std::int64_t position = row - rows.own.begin;
-        work[x_.target(0, tap.a) + position] += left * tap.weight;
-        work[x_.target(1, tap.a) + position] += right * tap.weight;
-      }
+      for_corner_runs(table, source % table.margin, source / table.margin, end_y,
+                      geometry_.rows.own, [&](const CornerRun& run) {
+                        double* const to_left = work + run.left;
+                        double* const to_right = work + run.right;
+                        for (std::int64_t k = 0; k < run.count; ++k) {
+                          to_left[k * run.left_step] += left * run.weights[k];
+                          to_right[k * run.right_step] += right * run.weights[k];
+                        }
+                      });
     }
   }
 }
 
 void SideSums::gather_corners(const CornerTable& table, double weight, double* work) const {
-  const HeldRows& rows = geometry_.rows;
   for (std::int64_t source = 0; source < table.margin * table.margin; ++source) {
     for (std::int64_t end_y = 0; end_y < 2; ++end_y) {
       if (!is_own(y_.from_end(end_y, source / table.margin))) continue;
       double left = 0;
       double right = 0;
-      for (std::int64_t i = table.tap_begin[to_size(source)];
-           i < table.tap_begin[to_size(source + 1)]; ++i) {
-        const CornerTable::Tap& tap = table.taps[to_size(i)];
-        const std::int64_t position = y_.from_end(end_y, tap.b) - rows.own.begin;
-        left += tap.weight * work[x_.target(0, tap.a) + position];
-        right += tap.weight * work[x_.target(1, tap.a) + position];
-      }
+      for_corner_runs(table, source % table.margin, source / table.margin, end_y, {0, y_.n},
+                      [&](const CornerRun& run) {
+                        for (std::int64_t k = 0; k < run.count; ++k) {
+                          left += run.weights[k] * work[run.left + k * run.left_step];
+                          right += run.weights[k] * work[run.right + k * run.right_step];
+                        }
+                      });
       work[corner(0, end_y) + source] += weight * left;
       work[corner(1, end_y) + source] += weight * right;
     }

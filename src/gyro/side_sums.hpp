@@ -81,9 +81,24 @@ class SideSums {
              int n_threads) const;
 
  private:
+  /// Weights of a source in a corner for consecutive targets, and where sums of those next to both
+  /// ends of x are in the work.
+  struct CornerRun {
+    const double* weights = nullptr;
+    std::int64_t count = 0;
+    std::int64_t left = 0;
+    std::int64_t right = 0;
+    std::int64_t left_step = 0;
+    std::int64_t right_step = 0;
+  };
+
   void load_sources(const double* held, double* work) const;
   void load_targets(const double* held, double* work, int n_threads) const;
   void note_zero_lines(const SideLines& lines, std::int64_t first, double* work) const;
+  /// Calls visit(CornerRun) for the targets of source (p, q) in some rows.
+  template <class Visit>
+  void for_corner_runs(const CornerTable& table, std::int64_t p, std::int64_t q, std::int64_t end_y,
+                       RowSpan rows, const Visit& visit) const;
   void add_corners(const CornerTable& table, double weight, double* work) const;
   void gather_corners(const CornerTable& table, double weight, double* work) const;
   /// Where the sources of a corner are in the work: [q][p].

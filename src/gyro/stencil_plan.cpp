@@ -7,16 +7,16 @@
 #include <numeric>
 
 #include "base/checked_cast.hpp"
+#include "gyro/axis_positions.hpp"
+#include "gyro/gyro_checks.hpp"
 
 namespace ringweave::detail::inline gyro {
 namespace {
 
 /// Returns the largest offset with a weight, along an axis of which the circle has the semi-axis r.
 std::int64_t reach_of(Interpolation interpolation, double r) {
-  // A radius next to an integer is that integer.
-  constexpr double rounding = 4 * std::numeric_limits<double>::epsilon();
-  // Beyond the limit no memory holds the tables.
-  const auto whole = static_cast<std::int64_t>(std::floor(std::min(r, 1e9) * (1 + rounding)));
+  // Beyond the limit no memory holds the arcs.
+  const auto whole = static_cast<std::int64_t>(std::floor(std::min(rounded_radius(r), 1e12)));
   return whole + (interpolation == Interpolation::bilinear ? 1 : 3);
 }
 
@@ -151,8 +151,7 @@ StencilPlan plan_stencil(const GyroSpec& spec, RowSpan own) {
   sides.targets_x = sides.targets_y = sides.margin;
   for (const double rho : spec.radii) {
     StencilPlan::Radius radius{{rho / grid.x.spacing(), rho / grid.y.spacing()}};
-    radius.is_beyond = sides.x_ends() && y_ends &&
-                       rho > std::hypot(grid.x.last - grid.x.first, grid.y.last - grid.y.first);
+    radius.is_beyond = is_beyond(grid, rho);
     plan.radii.push_back(radius);
     if (radius.is_beyond) continue;
     radius.reach_x = reach_of(plan.interpolation, radius.circle.x);

@@ -45,7 +45,7 @@ std::vector<GyroWeight> stencil_row(const PlaneGrid& grid, Interpolation interpo
                                     double y, double rho) {
   const TargetWeights targets(grid, interpolation);
   NodeSums sums(grid);
-  std::vector<CircleArc> scratch;
+  ArcScratch scratch;
   targets.visit(targets.point(x, y), rho, scratch, [&](const ArcWeights& arc) {
     const ArcIndices nodes(targets, arc);
     for (std::size_t j = 0; j < arc.y_count; ++j) {

@@ -87,6 +87,11 @@ class StencilScheme : public Scheme {
   }
   void set_radii(std::int64_t begin, std::int64_t end) override;
   std::int64_t table_bytes(std::int64_t radius) const override;
+  std::int64_t held_bytes(std::int64_t radius) const override {
+    const RadiusTables& tables = tables_[to_size(radius - first_radius_)];
+    return tables.sides.bytes() + tables.multiplier.size() * std::int64_t{sizeof(double)};
+  }
+  std::int64_t making_bytes(std::int64_t radius) const override;
   void clear(SchemeWork& work, Direction direction) const override;
   void load(SchemeWork& work, ComponentView<const double> planes) const override;
   void add(SchemeWork& work, std::int64_t radius, double weight) const override;
@@ -100,6 +105,10 @@ class StencilScheme : public Scheme {
   std::int64_t n_own() const { return plan_.rows().own.size(); }
   WorkSizes work_sizes(int n_threads) const;
   RadiusTables tables_of(std::int64_t radius) const;
+  StencilTableBytes bytes_of(const StencilPlan::Radius& radius) const {
+    return stencil_table_bytes(plan_.interpolation, radius.circle, plan_.n_x, plan_.n_y,
+                               plan_.sides.x_boundary, plan_.rows().boundary);
+  }
   std::vector<double> acting_taps(const StencilTables& tables, std::int64_t n_x,
                                   std::int64_t n_y) const;
   void fetch_halo(StencilWork& work, ComponentView<const double> planes) const;
@@ -179,7 +188,7 @@ RadiusTables StencilScheme::tables_of(std::int64_t number) const {
   RadiusTables made;
   if (radius.is_beyond || n_own() == 0) return made;
   made.sides = make_stencil_tables(plan_.interpolation, radius.circle, plan_.n_x, plan_.n_y,
-                                   plan_.sides.x_ends(), plan_.sides.y_ends());
+                                   plan_.sides.x_boundary, plan_.rows().boundary);
   if (radius.filter >= 0) {
     const StencilFilter& planned = plan_.filters[to_size(radius.filter)];
     const std::int64_t n_x = std::min(made.sides.reach_x, planned.most_x) + 1;
@@ -189,7 +198,8 @@ RadiusTables StencilScheme::tables_of(std::int64_t number) const {
     filter.multiplier_of_taps(acting_taps(made.sides, n_x, n_y), n_x, n_y,
                               std::span(made.multiplier.data(), to_size(made.multiplier.size())));
   }
-  made.sides.interior = {};
+  // An assignment of {} would keep the memory.
+  made.sides.interior = std::vector<double>();
   return made;
 }
 
@@ -207,14 +217,22 @@ void StencilScheme::set_radii(std::int64_t begin, std::int64_t end) {
 std::int64_t StencilScheme::table_bytes(std::int64_t number) const {
   const StencilPlan::Radius& radius = plan_.radii[to_size(number)];
   if (radius.is_beyond || n_own() == 0) return 0;
-  constexpr std::int64_t real = sizeof(double);
   const std::int64_t multiplier =
       radius.filter < 0 ? 0 : filters_[to_size(radius.filter)].multiplier_size();
-  const std::int64_t sides =
-      stencil_table_bytes(plan_.interpolation, radius.circle, plan_.n_x, plan_.n_y,
-                          plan_.sides.x_ends(), plan_.sides.y_ends());
-  const std::int64_t interior = (radius.reach_x + 1) * (radius.reach_y + 1);
-  return std::max<std::int64_t>(sides - interior * real, 0) + multiplier * real;
+  return bytes_of(radius).sides + multiplier * std::int64_t{sizeof(double)};
+}
+
+std::int64_t StencilScheme::making_bytes(std::int64_t number) const {
+  const StencilPlan::Radius& radius = plan_.radii[to_size(number)];
+  if (radius.is_beyond || n_own() == 0) return 0;
+  const StencilTableBytes bytes = bytes_of(radius);
+  if (radius.filter < 0) return bytes.interior + bytes.making;
+  const PlaneFilter& filter = filters_[to_size(radius.filter)];
+  // The interior is copied without taps that never act. The multiplier is the transform of a whole
+  // period: with spectrum and scratch less than four of it.
+  const std::int64_t period = filter.x().length * filter.y().length;
+  return std::max(bytes.making + bytes.interior,
+                  2 * bytes.interior + 4 * period * std::int64_t{sizeof(double)});
 }
 
 void StencilScheme::clear(SchemeWork& some_work, Direction direction) const {

@@ -10,6 +10,7 @@
 #include "base/checked_cast.hpp"
 #include "base/first_error.hpp"
 #include "gyro/arc_weights.hpp"
+#include "gyro/axis_positions.hpp"
 #include "gyro/circle_arcs.hpp"
 
 namespace ringweave::detail::inline gyro {
@@ -18,6 +19,9 @@ namespace {
 constexpr std::size_t most_margin = 5;
 // Shorter gaps of zeros cost less than another run.
 constexpr std::int64_t least_gap = 4;
+// In spacings. Beyond, no memory holds the arcs of a circle; counts of these are far from the limit
+// of 64 bits.
+constexpr double most_radius = 1e12;
 
 /// Cells next to an end in which a special source counts: for source p the first p + this.
 constexpr std::int64_t cells_beyond(Interpolation interpolation) {
@@ -39,23 +43,46 @@ bool is_point(const GridCircle& circle) { return circle.x == 0 || circle.y == 0;
 /// The same circle of an axis pair (y, x).
 GridCircle transposed(const GridCircle& circle) { return {circle.y, circle.x}; }
 
+/// Tells whether x and y may be exchanged next to ends of both axes.
+bool is_symmetric(const GridCircle& circle, std::int64_t n_x, std::int64_t n_y) {
+  return circle.x == circle.y && n_x == n_y;
+}
+
 /// What an offset of 0 counts where one of two mirror images is integrated: the whole of a circle
 /// that both share, but once for a point.
 double share_of_zero(const GridCircle& circle) { return is_point(circle) ? 1 : 2; }
 
-std::int64_t largest_offset(Interpolation interpolation, double radius, std::int64_t n,
-                            bool has_ends) {
-  if (radius == 0) return 0;
-  // A limit whose square is a count of 64 bits.
-  const auto cells = static_cast<std::int64_t>(std::ceil(std::min(radius, 1e9)));
-  const std::int64_t reach = cells - 1 + nodes_after(interpolation);
-  return has_ends ? std::min(reach, n - 1) : reach;
-}
+/// Offsets along one axis.
+struct AxisOffsets {
+  std::int64_t n = 0;  ///< nodes
+  PlaneBoundary boundary = PlaneBoundary::zero;
+  std::int64_t reach = 0;  ///< largest with a weight
+
+  AxisOffsets(Interpolation interpolation, double radius, std::int64_t size, PlaneBoundary ends)
+      : n(size), boundary(ends) {
+    if (radius == 0) return;
+    const auto cells = static_cast<std::int64_t>(std::ceil(std::min(radius, most_radius)));
+    reach = cells - 1 + nodes_after(interpolation);
+    if (has_ends()) reach = std::min(reach, n - 1);
+  }
+  bool has_ends() const { return boundary == PlaneBoundary::zero; }
+  /// The largest offset that others are folded to.
+  std::int64_t folded_reach() const {
+    return has_ends() ? reach : std::min(reach, period_of(boundary, n) / 2);
+  }
+  /// The offset >= 0 that has the same weights as `offset` and -offset.
+  std::int64_t folded(std::int64_t offset) const {
+    const std::int64_t distance = std::abs(offset);
+    if (has_ends()) return distance;
+    const std::int64_t period = period_of(boundary, n);
+    return std::min(distance % period, period - distance % period);
+  }
+};
 
 /// Targets next to an end whose circles come into its strip.
 std::int64_t count_targets(Interpolation interpolation, double radius, std::int64_t n) {
   const double strip = static_cast<double>(strip_of(interpolation));
-  return std::min(n, static_cast<std::int64_t>(std::ceil(std::min(radius, 1e15) + strip)));
+  return std::min(n, static_cast<std::int64_t>(std::ceil(std::min(radius, most_radius) + strip)));
 }
 
 /// Cells that reach offsets 0 .. reach.
@@ -63,24 +90,25 @@ CellRange cells_up_to(std::int64_t reach) {
   return {0, reach + 1 + nodes_before(Interpolation::bicubic)};
 }
 
-GridPoint node_at(std::int64_t x, std::int64_t y) { return {{x, 0}, {y, 0}}; }
+GridPoint point_at(std::int64_t x, std::int64_t y) { return {{x, 0}, {y, 0}}; }
 
 /// Integrates one quadrant and adds all four: weights are folded onto offsets >= 0.
-std::vector<double> interior_of(const StencilTables& tables) {
+std::vector<double> interior_of(const StencilTables& tables, const AxisOffsets& x,
+                                const AxisOffsets& y) {
   const std::int64_t row = tables.reach_x + 1;
   std::vector<double> weights(to_size(row * (tables.reach_y + 1)));
   const CircleWeights circle_weights(tables.interpolation, {}, {});
   const double at_zero = share_of_zero(tables.circle);
-  std::vector<CircleArc> scratch;
+  ArcScratch scratch;
   circle_weights.visit(
-      tables.circle, node_at(0, 0), {cells_up_to(tables.reach_x), cells_up_to(tables.reach_y)},
-      scratch, [&](const ArcWeights& arc) {
+      tables.circle, point_at(0, 0), {cells_up_to(x.reach), cells_up_to(y.reach)}, scratch,
+      [&](const ArcWeights& arc) {
         for (std::size_t j = 0; j < arc.y_count; ++j) {
-          const std::int64_t dy = std::abs(arc.y_first + static_cast<std::int64_t>(j));
+          const std::int64_t dy = y.folded(arc.y_first + static_cast<std::int64_t>(j));
           if (dy > tables.reach_y) continue;
           const double y_factor = dy == 0 ? at_zero : 1;
           for (std::size_t i = 0; i < arc.x_count; ++i) {
-            const std::int64_t dx = std::abs(arc.x_first + static_cast<std::int64_t>(i));
+            const std::int64_t dx = x.folded(arc.x_first + static_cast<std::int64_t>(i));
             if (dx > tables.reach_x) continue;
             const double factor = dx == 0 ? y_factor * at_zero : y_factor;
             weights[to_size(dy * row + dx)] += factor * arc.weight[j][i];
@@ -124,7 +152,7 @@ class SideMaker {
   void make(std::int64_t a, SideLine* lines, std::int64_t stride) {
     std::fill(sums_.begin(), sums_.end(), 0.0);
     const double at_zero = share_of_zero(circle_);
-    weights_.visit(circle_, node_at(a, 0), box_, scratch_, [&](const ArcWeights& arc) {
+    weights_.visit(circle_, point_at(a, 0), box_, scratch_, [&](const ArcWeights& arc) {
       for (std::size_t j = 0; j < arc.y_count; ++j) {
         const std::int64_t d = std::abs(arc.y_first + static_cast<std::int64_t>(j));
         if (d >= row_) continue;
@@ -147,7 +175,7 @@ class SideMaker {
   CellBox box_;
   CircleWeights weights_;
   std::vector<double> sums_;
-  std::vector<CircleArc> scratch_;
+  ArcScratch scratch_;
 };
 
 /// Makes the table of the ends of x; reach: the largest offset along y.
@@ -211,7 +239,8 @@ CrossingTargets crossing_targets(const GridCircle& circle, std::int64_t width, s
   const double nearest = half_chord(std::max(0.0, at - y), circle.y);
   if (nearest < 0) return {};
   const auto up_to = [n](double a) {
-    return std::clamp(static_cast<std::int64_t>(std::ceil(std::min(a, 1e15))), std::int64_t{0}, n);
+    return std::clamp(static_cast<std::int64_t>(std::ceil(std::min(a, most_radius))),
+                      std::int64_t{0}, n);
   };
   CrossingTargets targets;
   targets.end = up_to(x + circle.x * nearest);
@@ -225,33 +254,33 @@ CrossingTargets crossing_targets(const GridCircle& circle, std::int64_t width, s
 
 /// Weights of all sources in a corner, [q * margin + p], for one target.
 struct CornerTarget {
-  std::int32_t a = 0;
+  std::int32_t b = 0;
   std::array<double, most_margin * most_margin> weights{};
 };
 
 /// Weights of the sources in the corner of a quarter of a plane.
 class CornerMaker {
  public:
-  CornerMaker(Interpolation interpolation, const GridCircle& circle, std::int64_t n_x)
+  CornerMaker(Interpolation interpolation, const GridCircle& circle, std::int64_t n_y)
       : margin_(margin_of(interpolation)),
         strip_(strip_of(interpolation)),
-        n_x_(n_x),
+        n_y_(n_y),
         circle_(circle),
         weights_(interpolation, {.at_begin = true}, {.at_begin = true}) {}
 
-  /// Returns the targets of row b.
-  std::vector<CornerTarget> make(std::int64_t b) {
+  /// Returns the targets of column a.
+  std::vector<CornerTarget> make(std::int64_t a) {
     std::vector<CornerTarget> made;
-    const CrossingTargets targets = crossing_targets(circle_, strip_, strip_, b, n_x_);
-    for (std::int64_t a = 0; a < targets.near_end; ++a) made.push_back(target(a, b));
-    for (std::int64_t a = targets.begin; a < targets.end; ++a) made.push_back(target(a, b));
+    const CrossingTargets targets = crossing_targets(transposed(circle_), strip_, strip_, a, n_y_);
+    for (std::int64_t b = 0; b < targets.near_end; ++b) made.push_back(target(a, b));
+    for (std::int64_t b = targets.begin; b < targets.end; ++b) made.push_back(target(a, b));
     return made;
   }
 
  private:
   CornerTarget target(std::int64_t a, std::int64_t b) {
-    CornerTarget target{static_cast<std::int32_t>(a)};
-    weights_.visit(circle_, node_at(a, b), {{0, strip_}, {0, strip_}}, scratch_,
+    CornerTarget target{static_cast<std::int32_t>(b)};
+    weights_.visit(circle_, point_at(a, b), {{0, strip_}, {0, strip_}}, scratch_,
                    [&](const ArcWeights& arc) { add(arc, target); });
     return target;
   }
@@ -268,39 +297,56 @@ class CornerMaker {
 
   std::int64_t margin_;
   std::int64_t strip_;
-  std::int64_t n_x_;
+  std::int64_t n_y_;
   GridCircle circle_;
   CircleWeights weights_;
-  std::vector<CircleArc> scratch_;
+  ArcScratch scratch_;
 };
+
+/// Adds the weights of a source for the targets of column a, in runs.
+void append_column(const std::vector<CornerTarget>& column, std::int64_t a, std::int64_t source,
+                   CornerTable& table) {
+  bool is_open = false;
+  for (const CornerTarget& target : column) {
+    const double weight = target.weights[to_size(source)];
+    if (weight == 0) continue;
+    // A gap of one zero takes less than another run.
+    const auto gap = is_open ? target.b - (table.runs.back().b + table.runs.back().count) : 2;
+    if (gap > 1) table.runs.push_back({static_cast<std::int32_t>(a), target.b, 0});
+    if (gap == 1) table.weights.push_back(0);
+    table.weights.push_back(weight);
+    table.runs.back().count = target.b + 1 - table.runs.back().b;
+    is_open = true;
+  }
+}
 
 CornerTable corner_of(const StencilTables& tables, std::int64_t n_x, std::int64_t n_y) {
   CornerTable table;
   table.margin = margin_of(tables.interpolation);
-  const std::int64_t n_rows = count_targets(tables.interpolation, tables.circle.y, n_y);
+  table.is_symmetric = is_symmetric(tables.circle, n_x, n_y);
+  const std::int64_t n_columns = count_targets(tables.interpolation, tables.circle.x, n_x);
   checked_cast<std::int32_t>(std::max(n_x, n_y), "nodes of an axis");
-  std::vector<std::vector<CornerTarget>> rows(to_size(n_rows));
+  std::vector<std::vector<CornerTarget>> columns(to_size(n_columns));
   FirstError error;
 #pragma omp parallel
   {
-    CornerMaker maker(tables.interpolation, tables.circle, n_x);
+    CornerMaker maker(tables.interpolation, tables.circle, n_y);
 #pragma omp for schedule(dynamic, 4)
-    for (std::int64_t b = 0; b < n_rows; ++b) {
-      error.guard([&] { rows[to_size(b)] = maker.make(b); });
+    for (std::int64_t a = 0; a < n_columns; ++a) {
+      error.guard([&] { columns[to_size(a)] = maker.make(a); });
     }
   }
   error.rethrow();
-  for (std::int64_t source = 0; source < table.margin * table.margin; ++source) {
-    table.tap_begin.push_back(ssize64(table.taps));
-    for (std::int64_t b = 0; b < n_rows; ++b) {
-      for (const CornerTarget& target : rows[to_size(b)]) {
-        const double weight = target.weights[to_size(source)];
-        if (weight != 0) table.taps.push_back({target.a, static_cast<std::int32_t>(b), weight});
-      }
+  for (std::int64_t q = 0; q < table.margin; ++q) {
+    for (std::int64_t p = 0; p < table.margin; ++p) {
+      table.sources.push_back({ssize64(table.runs), 0, ssize64(table.weights)});
+      for (std::int64_t a = 0; a < n_columns && !table.is_exchanged(p, q); ++a)
+        append_column(columns[to_size(a)], a, q * table.margin + p, table);
+      table.sources.back().run_end = ssize64(table.runs);
     }
   }
-  table.tap_begin.push_back(ssize64(table.taps));
-  table.taps.shrink_to_fit();
+  table.runs.shrink_to_fit();
+  table.weights.shrink_to_fit();
   return table;
 }
 
@@ -338,51 +384,64 @@ std::int64_t side_bytes(Interpolation interpolation, const GridCircle& circle, s
 std::int64_t corner_bytes(Interpolation interpolation, const GridCircle& circle, std::int64_t n_x,
                           std::int64_t n_y) {
   const std::int64_t margin = margin_of(interpolation);
-  const std::int64_t n_rows = count_targets(interpolation, circle.y, n_y);
+  const std::int64_t n_columns = count_targets(interpolation, circle.x, n_x);
   const std::int64_t beyond = cells_beyond(interpolation);
-  std::int64_t taps = 0;
+  const bool is_half = is_symmetric(circle, n_x, n_y);
+  std::int64_t bytes = margin * margin * std::int64_t{sizeof(CornerTable::Source)};
   for (std::int64_t q = 0; q < margin; ++q) {
-    for (std::int64_t p = 0; p < margin; ++p) {
-      for (std::int64_t b = 0; b < n_rows; ++b)
-        taps += crossing_targets(circle, p + beyond, q + beyond, b, n_x).count();
+    for (std::int64_t p = 0; p < (is_half ? q + 1 : margin); ++p) {
+      for (std::int64_t a = 0; a < n_columns; ++a) {
+        const CrossingTargets targets =
+            crossing_targets(transposed(circle), q + beyond, p + beyond, a, n_y);
+        const std::int64_t runs = (targets.near_end > 0) + (targets.end > targets.begin);
+        bytes += targets.count() * std::int64_t{sizeof(double)} +
+                 runs * std::int64_t{sizeof(CornerTable::Run)};
+      }
     }
   }
-  return taps * std::int64_t{sizeof(CornerTable::Tap)} +
-         (margin * margin + 1) * std::int64_t{sizeof(std::int64_t)};
+  return bytes;
 }
 
 }  // namespace
 
 std::int64_t StencilTables::bytes() const {
   return held_bytes(interior, x_side.run_begin, x_side.runs, x_side.weights, y_side.run_begin,
-                    y_side.runs, y_side.weights, corner.tap_begin, corner.taps);
+                    y_side.runs, y_side.weights, corner.sources, corner.runs, corner.weights);
 }
 
 StencilTables make_stencil_tables(Interpolation interpolation, const GridCircle& circle,
-                                  std::int64_t n_x, std::int64_t n_y, bool x_ends, bool y_ends) {
+                                  std::int64_t n_x, std::int64_t n_y, PlaneBoundary x_boundary,
+                                  PlaneBoundary y_boundary) {
   StencilTables tables;
   tables.circle = rounded_circle(circle);
   tables.interpolation = interpolation;
-  tables.reach_x = largest_offset(interpolation, tables.circle.x, n_x, x_ends);
-  tables.reach_y = largest_offset(interpolation, tables.circle.y, n_y, y_ends);
-  tables.interior = interior_of(tables);
-  if (x_ends) tables.x_side = side_of(interpolation, tables.circle, n_x, tables.reach_y);
-  if (y_ends) {
-    tables.y_side = side_of(interpolation, transposed(tables.circle), n_y, tables.reach_x);
-  }
-  if (x_ends && y_ends) tables.corner = corner_of(tables, n_x, n_y);
+  const AxisOffsets x(interpolation, tables.circle.x, n_x, x_boundary);
+  const AxisOffsets y(interpolation, tables.circle.y, n_y, y_boundary);
+  tables.reach_x = x.folded_reach();
+  tables.reach_y = y.folded_reach();
+  tables.interior = interior_of(tables, x, y);
+  if (x.has_ends()) tables.x_side = side_of(interpolation, tables.circle, n_x, y.reach);
+  const bool are_same = x.has_ends() && is_symmetric(tables.circle, n_x, n_y);
+  if (y.has_ends() && !are_same)
+    tables.y_side = side_of(interpolation, transposed(tables.circle), n_y, x.reach);
+  if (x.has_ends() && y.has_ends()) tables.corner = corner_of(tables, n_x, n_y);
   return tables;
 }
 
-std::int64_t stencil_table_bytes(Interpolation interpolation, const GridCircle& circle,
-                                 std::int64_t n_x, std::int64_t n_y, bool x_ends, bool y_ends) {
+StencilTableBytes stencil_table_bytes(Interpolation interpolation, const GridCircle& circle,
+                                      std::int64_t n_x, std::int64_t n_y, PlaneBoundary x_boundary,
+                                      PlaneBoundary y_boundary) {
   const GridCircle rounded = rounded_circle(circle);
-  const std::int64_t reach_x = largest_offset(interpolation, rounded.x, n_x, x_ends);
-  const std::int64_t reach_y = largest_offset(interpolation, rounded.y, n_y, y_ends);
-  std::int64_t bytes = (reach_x + 1) * (reach_y + 1) * std::int64_t{sizeof(double)};
-  if (x_ends) bytes += side_bytes(interpolation, rounded, n_x, reach_y);
-  if (y_ends) bytes += side_bytes(interpolation, transposed(rounded), n_y, reach_x);
-  if (x_ends && y_ends) bytes += corner_bytes(interpolation, rounded, n_x, n_y);
+  const AxisOffsets x(interpolation, rounded.x, n_x, x_boundary);
+  const AxisOffsets y(interpolation, rounded.y, n_y, y_boundary);
+  StencilTableBytes bytes;
+  bytes.interior = (x.folded_reach() + 1) * (y.folded_reach() + 1) * std::int64_t{sizeof(double)};
+  if (x.has_ends()) bytes.sides += side_bytes(interpolation, rounded, n_x, y.reach);
+  if (y.has_ends() && !(x.has_ends() && is_symmetric(rounded, n_x, n_y)))
+    bytes.sides += side_bytes(interpolation, transposed(rounded), n_y, x.reach);
+  if (x.has_ends() && y.has_ends()) bytes.sides += corner_bytes(interpolation, rounded, n_x, n_y);
+  // The arcs of a quadrant and their ends, in vectors that grow to twice the length at a time.
+  bytes.making = 3 * (x.reach + y.reach) * std::int64_t{sizeof(CircleArc) + sizeof(double)};
   return bytes;
 }
 

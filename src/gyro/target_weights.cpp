@@ -40,12 +40,4 @@ GridPoint TargetWeights::point(double x, double y) const {
   return {position_on(grid_.x, x), position_on(grid_.y, y)};
 }
 
-std::int64_t TargetWeights::folded(const PlaneAxis& axis, std::int64_t i) {
-  const bool is_mirrored = axis.boundary == PlaneBoundary::mirror;
-  const std::int64_t period = is_mirrored ? 2 * (axis.size - 1) : axis.size;
-  const std::int64_t rest = i % period;
-  const std::int64_t inside = rest < 0 ? rest + period : rest;
-  return inside < axis.size ? inside : period - inside;
-}
-
 }  // namespace ringweave::detail::inline gyro

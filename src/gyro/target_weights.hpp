@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "gyro/arc_weights.hpp"
+#include "gyro/axis_positions.hpp"
 #include "gyro/circle_arcs.hpp"
 #include "gyro/interpolation.hpp"
 #include "ringweave/gyroaverage.hpp"
@@ -22,23 +23,21 @@ class TargetWeights {
   /// Calls visit(ArcWeights) for every arc of the circle of radius rho about a point that is not
   /// outside of an axis which ends with zero. Nodes beyond other axes: see wrapped_x().
   template <class Visit>
-  void visit(const GridPoint& centre, double rho, std::vector<CircleArc>& arcs,
-             const Visit& visit) const {
+  void visit(const GridPoint& centre, double rho, ArcScratch& arcs, const Visit& visit) const {
     weights_.visit(rounded_circle({rho / grid_.x.spacing(), rho / grid_.y.spacing()}), centre, box_,
                    arcs, visit);
   }
 
   /// Returns the node of the grid that has the value of node i, for any i of a periodic or mirrored
   /// axis.
-  std::int64_t wrapped_x(std::int64_t i) const { return wrapped(grid_.x, i); }
-  std::int64_t wrapped_y(std::int64_t i) const { return wrapped(grid_.y, i); }
+  std::int64_t wrapped_x(std::int64_t i) const {
+    return node_at(grid_.x.boundary, grid_.x.size, i);
+  }
+  std::int64_t wrapped_y(std::int64_t i) const {
+    return node_at(grid_.y.boundary, grid_.y.size, i);
+  }
 
  private:
-  static std::int64_t wrapped(const PlaneAxis& axis, std::int64_t i) {
-    return i >= 0 && i < axis.size ? i : folded(axis, i);
-  }
-  static std::int64_t folded(const PlaneAxis& axis, std::int64_t i);
-
   PlaneGrid grid_;
   CircleWeights weights_;
   CellBox box_;

@@ -102,27 +102,31 @@ constexpr double known[n_functions][4][n_sizes][n_radii] = {
     },
 };
 
-/// Averages of all functions, [radius][function][node].
-std::vector<double> exact_averages(const PlaneGrid& grid) {
-  std::vector<double> exact(to_size(n_radii * n_functions * grid.n_nodes()));
+std::vector<double> exact_plane(const PlaneGrid& grid, const PlaneFunction& f, double rho) {
+  std::vector<double> exact(to_size(grid.n_nodes()));
   const std::vector<QuadratureNode> rule = gauss_legendre_nodes(16);
 #pragma omp parallel for schedule(dynamic)
   for (std::int64_t j = 0; j < grid.y.size; ++j) {
     for (std::int64_t i = 0; i < grid.x.size; ++i) {
-      for (std::int64_t plane = 0; plane < n_radii * n_functions; ++plane) {
-        const PlaneFunction& f = plane_functions[to_size(plane % n_functions)];
-        const double rho = radii[to_size(plane / n_functions)];
-        std::vector<double> breaks;
-        f.add_breaks(grid.x.node(i), grid.y.node(j), rho, breaks);
-        exact[to_size((plane * grid.y.size + j) * grid.x.size + i)] = exact_average(
-            {}, grid.x.node(i), grid.y.node(j), rho, std::move(breaks), rule, f.value);
-      }
+      std::vector<double> breaks;
+      f.add_breaks(grid.x.node(i), grid.y.node(j), rho, breaks);
+      exact[to_size(j * grid.x.size + i)] =
+          exact_average({}, grid.x.node(i), grid.y.node(j), rho, std::move(breaks), rule, f.value);
     }
   }
   return exact;
 }
 
-std::vector<double> averages_by(const GyroSpec& spec) {
+/// Averages of all functions, [radius * n_functions + function][node].
+std::vector<std::vector<double>> exact_averages(const PlaneGrid& grid) {
+  std::vector<std::vector<double>> exact;
+  for (const double rho : radii) {
+    for (const PlaneFunction& f : plane_functions) exact.push_back(exact_plane(grid, f, rho));
+  }
+  return exact;
+}
+
+std::vector<std::vector<double>> averages_by(const GyroSpec& spec) {
   Gyroaverage gyro(Communicator::self(), spec);
   const PlaneGrid& grid = spec.grid;
   ComponentBuffer<double> fields(n_functions, grid.n_nodes());
@@ -134,30 +138,56 @@ std::vector<double> averages_by(const GyroSpec& spec) {
   }
   ComponentBuffer<double> results(n_radii * n_functions, grid.n_nodes());
   gyro.each<double>(std::as_const(fields).view(), results.view());
-  return {results.view().data(), results.view().data() + n_radii * n_functions * grid.n_nodes()};
+  std::vector<std::vector<double>> planes;
+  for (std::int64_t c = 0; c < n_radii * n_functions; ++c) {
+    const double* const plane = results.view().component(c).data();
+    planes.emplace_back(plane, plane + grid.n_nodes());
+  }
+  return planes;
 }
 
-void expect_known_errors(GyroMethod method, std::int64_t size, const std::vector<double>& exact) {
-  const std::int64_t n = std::int64_t{16} << size;
+GyroSpec spec_of(GyroMethod method, std::int64_t n) {
   GyroSpec spec = gyro_spec(method, n, n, radii, n_functions);
   if (method == GyroMethod::dct) spec.padding = n / 2;
   if (method == GyroMethod::chebyshev) spec.targets_x = spec.targets_y = n;
-  const std::vector<double> found = averages_by(spec);
+  return spec;
+}
+
+void expect_known_error(double error, double expected, GyroMethod method, std::int64_t n,
+                        std::int64_t function, std::int64_t radius) {
+  const auto [least, most] = tolerance::known_gyroaverage_error(expected);
+  EXPECT_TRUE(error >= least && error <= most)
+      << plane_functions[to_size(function)].name << ", method " << static_cast<int>(method)
+      << ", N = " << n << ", radius " << radii[to_size(radius)] << ": " << error << ", not "
+      << expected;
+}
+
+void expect_known_errors(GyroMethod method, std::int64_t size,
+                         const std::vector<std::vector<double>>& exact) {
+  const std::int64_t n = std::int64_t{16} << size;
+  const auto found = averages_by(spec_of(method, n));
   for (std::int64_t r = 0; r < n_radii; ++r) {
     for (std::int64_t f = 0; f < n_functions; ++f) {
-      const auto plane = [&](const std::vector<double>& of) {
-        const auto begin = of.begin() + (r * n_functions + f) * n * n;
-        return std::vector<double>(begin, begin + n * n);
-      };
-      const double error = largest_error(plane(found), plane(exact));
-      const double expected = known[f][static_cast<int>(method)][size][r];
-      const auto [least, most] = tolerance::known_gyroaverage_error(expected);
-      EXPECT_TRUE(error >= least && error <= most)
-          << plane_functions[to_size(f)].name << ", method " << static_cast<int>(method)
-          << ", N = " << n << ", radius " << radii[to_size(r)] << ": " << error << ", not "
-          << expected;
+      const std::size_t plane = to_size(r * n_functions + f);
+      expect_known_error(largest_error(found[plane], exact[plane]),
+                         known[f][static_cast<int>(method)][size][r], method, n, f, r);
     }
   }
+}
+
+constexpr std::int64_t runge = 1;
+
+/// Errors of runge, [radius].
+std::vector<double> errors_of_runge(GyroMethod method, std::int64_t n) {
+  const GyroSpec spec = spec_of(method, n);
+  const PlaneGrid grid = gyro_spec(GyroMethod::bilinear, n, n, radii, 1).grid;
+  const auto found = averages_by(spec);
+  std::vector<double> errors;
+  for (std::int64_t r = 0; r < n_radii; ++r) {
+    errors.push_back(largest_error(found[to_size(r * n_functions + runge)],
+                                   exact_plane(grid, plane_functions[runge], radii[to_size(r)])));
+  }
+  return errors;
 }
 
 // Operators of method chebyshev with 128 nodes take seconds: a test of their own.
@@ -165,12 +195,42 @@ TEST(GyroAccuracy, ErrorsAreThoseOfTheMethods) {
   const int most_of_chebyshev = test_size(64);
   for (std::int64_t size = 0; size < n_sizes; ++size) {
     const std::int64_t n = std::int64_t{16} << size;
-    const std::vector<double> exact =
-        exact_averages(gyro_spec(GyroMethod::bilinear, n, n, radii, 1).grid);
+    const auto exact = exact_averages(gyro_spec(GyroMethod::bilinear, n, n, radii, 1).grid);
     for (const GyroMethod method : all_gyro_methods) {
       if (method != GyroMethod::chebyshev || n <= most_of_chebyshev)
         expect_known_errors(method, size, exact);
     }
+  }
+}
+
+TEST(GyroAccuracy, BilinearIsOfOrderTwoAndBicubicOfOrderFour) {
+  const double steps = std::log(127.0 / 63);
+  for (const auto& [method, order] : {std::pair{GyroMethod::bilinear, tolerance::bilinear_order},
+                                      std::pair{GyroMethod::bicubic, tolerance::bicubic_order}}) {
+    const std::vector<double> coarse = errors_of_runge(method, 64);
+    const std::vector<double> fine = errors_of_runge(method, 128);
+    for (std::size_t r = 0; r < coarse.size(); ++r) {
+      const double slope = std::log(coarse[r] / fine[r]) / steps;
+      EXPECT_GE(slope, order.first) << "radius " << radii[r];
+      EXPECT_LE(slope, order.second) << "radius " << radii[r];
+    }
+  }
+}
+
+TEST(GyroAccuracy, ErrorsOfRungeOnOtherGridsAreThoseOfTheMethods) {
+  if (test_size(64) < 128) GTEST_SKIP() << "takes long: set RINGWEAVE_TEST_SIZE to 128";
+  struct Known {
+    GyroMethod method;
+    std::int64_t n;
+    std::vector<double> errors;
+  };
+  for (const auto& [method, n, errors] :
+       {Known{GyroMethod::chebyshev, 80, {3.11e-8, 4.15e-8, 4.62e-8}},
+        Known{GyroMethod::chebyshev, 100, {9.26e-10, 5.88e-10, 6.45e-10}},
+        Known{GyroMethod::bicubic, 256, {7.94e-8, 3.64e-8, 4.97e-8}}}) {
+    const std::vector<double> found = errors_of_runge(method, n);
+    for (std::int64_t r = 0; r < n_radii; ++r)
+      expect_known_error(found[to_size(r)], errors[to_size(r)], method, n, runge, r);
   }
 }
 

@@ -212,5 +212,22 @@ TEST(GyroLoops, OperatorsThatDoNotFitAreRefused) {
                [&] { plan_loops(plan, 0, scheme, 1, 5 * bytes_of_a_table, false); });
 }
 
+/// A rank whose share of the operators is nothing, but whose worker needs scratch.
+class SchemeWithoutTables : public SimpleScheme {
+ public:
+  using SimpleScheme::SimpleScheme;
+  std::int64_t table_bytes(std::int64_t) const override { return 0; }
+  std::int64_t work_bytes(std::int64_t, int) const override { return bytes_of_a_table; }
+};
+
+TEST(GyroLoops, ScratchThatDoesNotFitIsRefusedWhereThereAreNoTables) {
+  std::vector<std::pair<std::int64_t, std::int64_t>> made;
+  const SchemeWithoutTables scheme(&made);
+  const GyroPlan plan = plan_of_rank(true, 1);
+  expect_error(ErrorKind::resource, "need 0 MB and their scratch",
+               [&] { plan_loops(plan, 0, scheme, 1, bytes_of_a_table / 2, true); });
+  EXPECT_EQ(plan_loops(plan, 0, scheme, 1, 2 * bytes_of_a_table, true).radii_at_once, n_radii);
+}
+
 }  // namespace
 }  // namespace ringweave::detail::test

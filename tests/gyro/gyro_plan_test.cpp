@@ -10,6 +10,7 @@
 
 #include "base/checked_cast.hpp"
 #include "gyro/gyro_checks.hpp"
+#include "gyro/schemes.hpp"
 #include "gyro/stencil_plan.hpp"
 #include "support/expect_error.hpp"
 
@@ -136,6 +137,20 @@ TEST(GyroPlan, ChebyshevSharesRowsOfResultsWhereThereAreFewRadiiAndFields) {
   EXPECT_EQ(plan_gyroaverage(spec, 4).part(3).row_end, 50);
 }
 
+TEST(GyroPlan, TablesOfAMovedSquareAreThoseOfTheSchemeAndAsSmallAsThoseOfTheSquare) {
+  GyroSpec spec = spec_of(GyroMethod::chebyshev, 21, 1, 1);
+  const std::int64_t bytes = plan_gyroaverage(spec, 1).table_bytes;
+  const RowShare all{0, 21, 0, 1};
+  EXPECT_EQ(make_chebyshev_scheme(spec, Communicator::self(), all)->table_bytes(0), bytes);
+  spec.grid.x.first = 0;
+  spec.grid.x.last = 2;
+  EXPECT_EQ(plan_gyroaverage(spec, 1).table_bytes, bytes);
+  EXPECT_EQ(make_chebyshev_scheme(spec, Communicator::self(), all)->table_bytes(0), bytes);
+  spec.grid.x.last = 3;
+  EXPECT_EQ(make_chebyshev_scheme(spec, Communicator::self(), all)->table_bytes(0),
+            plan_gyroaverage(spec, 1).table_bytes);
+}
+
 TEST(GyroPlan, BlocksOfRadiiAreAtMostEightAndNearlyEqual) {
   EXPECT_EQ(blocks_of_radii(1), (std::vector<std::int64_t>{0, 1}));
   EXPECT_EQ(blocks_of_radii(3), (std::vector<std::int64_t>{0, 1, 2, 3}));
@@ -216,6 +231,19 @@ TEST(GyroChecks, ChebyshevHasBoundaryZeroAndOtherTargets) {
   spec.targets_x = 0;
   spec.grid.x.boundary = PlaneBoundary::mirror;
   expect_refused(spec, "axis x is mirrored; method chebyshev");
+}
+
+TEST(GyroChecks, TwoOrThreeNodesSuitEveryMethod) {
+  for (const std::int64_t n : {2, 3}) {
+    for (const PlaneNodes nodes : {PlaneNodes::equispaced, PlaneNodes::chebyshev}) {
+      for (const GyroMethod method :
+           {GyroMethod::bilinear, GyroMethod::dct, GyroMethod::chebyshev}) {
+        GyroSpec spec = spec_of(method, n, 1, 1);
+        spec.grid.x.nodes = nodes;
+        check_gyro_spec(spec);
+      }
+    }
+  }
 }
 
 TEST(GyroChecks, DigestsDifferWhereSpecificationsDo) {

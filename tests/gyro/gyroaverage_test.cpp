@@ -88,6 +88,19 @@ TEST(Gyroaverage, CallsAreThoseOfTheRowsOfTheOperator) {
   }
 }
 
+TEST(Gyroaverage, CirclesOnUnequalSpacingsAreRoundInTheCoordinates) {
+  const Communicator comm = Communicator::world();
+  for (const GyroMethod method : all_gyro_methods) {
+    SCOPED_TRACE(static_cast<int>(method));
+    GyroSpec spec = gyro_spec(method, 10, 12, {0.31, 2.2}, 1);
+    spec.grid.x.first = 0.5;
+    spec.grid.x.last = 3.5;
+    spec.grid.y.last = 0.2;
+    expect_within(all_calls(comm, spec), by_root(comm, [&] { return all_expected_calls(spec); }),
+                  tolerance::gyroaverage);
+  }
+}
+
 TEST(Gyroaverage, OtherTargetsOfMethodChebyshev) {
   const Communicator comm = Communicator::world();
   GyroSpec spec = gyro_spec(GyroMethod::chebyshev, 12, 12, {0.3, 0.9}, 3);
@@ -232,6 +245,18 @@ TEST(Gyroaverage, OperatorsThatDoNotFitAreMadeAnewWithTheSameBits) {
   spec.most_bytes = 10'000;
   expect_error(ErrorKind::resource, "operators of one radius need",
                [&] { Gyroaverage(comm, spec); });
+}
+
+TEST(Gyroaverage, HugeRadiiOfPeriodicAxesAreRefusedWhereMemoryLacks) {
+  GyroSpec spec = gyro_spec(GyroMethod::bicubic, 16, 16, {1e9, 1e9}, 1);
+  spec.grid.x.boundary = spec.grid.y.boundary = PlaneBoundary::periodic;
+  spec.most_bytes = 1'000'000'000;
+  expect_error(ErrorKind::resource, "operators of all radii need",
+               [&] { Gyroaverage(Communicator::self(), spec); });
+  // Tables are not larger than the plane, whatever the radius.
+  spec.radii = {1e3};
+  spec.most_bytes = 10'000'000;
+  EXPECT_LE(Gyroaverage(Communicator::self(), spec).bytes(), 100'000);
 }
 
 TEST(Gyroaverage, CallsAllocateNothingAndBytesAreThoseOfTheMeter) {

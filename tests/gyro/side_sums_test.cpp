@@ -36,17 +36,20 @@ SideTable random_side(std::int64_t margin, std::int64_t n_targets, std::int64_t 
   return table;
 }
 
-CornerTable random_corner(std::int64_t margin, std::int64_t n_targets, std::mt19937& random) {
+CornerTable random_corner(std::int64_t margin, std::int64_t n_targets, bool is_symmetric,
+                          std::mt19937& random) {
   std::uniform_real_distribution<double> weight(-1, 1);
-  CornerTable table;
-  table.margin = margin;
+  CornerTable table{margin, is_symmetric, {}, {}, {}};
   for (std::int64_t source = 0; source < margin * margin; ++source) {
-    table.tap_begin.push_back(ssize64(table.taps));
-    for (std::int32_t b = 0; b < n_targets; ++b) {
-      for (std::int32_t a = 0; a < n_targets; ++a) table.taps.push_back({a, b, weight(random)});
+    table.sources.push_back({ssize64(table.runs), 0, ssize64(table.weights)});
+    for (std::int32_t a = 0; a < n_targets; ++a) {
+      if (table.is_exchanged(source % margin, source / margin)) continue;
+      const auto count = static_cast<std::int32_t>(n_targets) - a % 2;
+      table.runs.push_back({a, a % 2, count});
+      for (std::int32_t k = 0; k < count; ++k) table.weights.push_back(weight(random));
     }
+    table.sources.back().run_end = ssize64(table.runs);
   }
-  table.tap_begin.push_back(ssize64(table.taps));
   return table;
 }
 
@@ -70,7 +73,7 @@ StencilTables random_tables(const Case& some, std::mt19937& random) {
   StencilTables tables;
   tables.x_side = random_side(2, some.targets, some.reach, random);
   tables.y_side = random_side(2, some.targets, some.reach, random);
-  tables.corner = random_corner(2, some.targets, random);
+  tables.corner = random_corner(2, some.targets, some.n_x == some.n_y, random);
   return tables;
 }
 
@@ -117,17 +120,25 @@ void add_side(const Case& some, const SideTable& table, int axis, Dense& dense) 
 
 void add_corners(const Case& some, const CornerTable& table, Dense& dense) {
   const std::int64_t n = some.n_x * some.n_y;
+  const auto add = [&](std::int64_t source, std::int64_t a, std::int64_t b, double weight) {
+    for (const bool right : {false, true}) {
+      for (const bool top : {false, true}) {
+        const auto node = [&](std::int64_t x, std::int64_t y) {
+          return (top ? some.n_y - 1 - y : y) * some.n_x + (right ? some.n_x - 1 - x : x);
+        };
+        dense[to_size(node(a, b) * n + node(source % 2, source / 2))] += weight;
+      }
+    }
+  };
   for (std::int64_t source = 0; source < 4; ++source) {
-    for (std::int64_t i = table.tap_begin[to_size(source)];
-         i < table.tap_begin[to_size(source + 1)]; ++i) {
-      const CornerTable::Tap& tap = table.taps[to_size(i)];
-      for (const bool right : {false, true}) {
-        for (const bool top : {false, true}) {
-          const auto node = [&](std::int64_t x, std::int64_t y) {
-            return (top ? some.n_y - 1 - y : y) * some.n_x + (right ? some.n_x - 1 - x : x);
-          };
-          dense[to_size(node(tap.a, tap.b) * n + node(source % 2, source / 2))] += tap.weight;
-        }
+    const bool is_exchanged = table.is_exchanged(source % 2, source / 2);
+    const CornerTable::Source& runs = table.source(source % 2, source / 2);
+    std::int64_t weight = runs.weight_begin;
+    for (std::int64_t r = runs.run_begin; r < runs.run_end; ++r) {
+      const CornerTable::Run& run = table.runs[to_size(r)];
+      for (std::int64_t b = run.b; b < run.b + run.count; ++b, ++weight) {
+        add(source, is_exchanged ? b : run.a, is_exchanged ? run.a : b,
+            table.weights[to_size(weight)]);
       }
     }
   }

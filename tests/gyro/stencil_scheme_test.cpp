@@ -88,6 +88,18 @@ TEST(StencilScheme, RadiusZeroIsTheIdentity) {
   });
 }
 
+TEST(StencilScheme, BytesHeldAreBoundedByTheOnesPlanned) {
+  const PlaneGrid grid{plane_axis(64, PlaneBoundary::zero), plane_axis(64, PlaneBoundary::zero)};
+  for (const GyroMethod method : methods) {
+    const WholePlanes planes(stencil_spec(grid, method, {0.1, 0.6, 1.3, 9}));
+    for (std::int64_t r = 0; r < 4; ++r) {
+      const auto held = static_cast<double>(planes.scheme->held_bytes(r));
+      EXPECT_GE(static_cast<double>(planes.scheme->table_bytes(r)), 0.98 * held) << r;
+      EXPECT_LE(static_cast<double>(planes.scheme->table_bytes(r)), 1.2 * held) << r;
+    }
+  }
+}
+
 TEST(StencilScheme, RadiusBeyondTheDiagonalGivesZeros) {
   const PlaneGrid grid{plane_axis(12, PlaneBoundary::zero), plane_axis(14, PlaneBoundary::zero)};
   for (const GyroMethod method : methods) {

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
+#include <utility>
 #include <vector>
 
 #include "base/checked_cast.hpp"
@@ -24,8 +25,7 @@ constexpr std::array interpolations{Interpolation::bilinear, Interpolation::bicu
 
 StencilTables tables_of(const PlaneGrid& grid, Interpolation interpolation, double rho) {
   return make_stencil_tables(interpolation, {rho / grid.x.spacing(), rho / grid.y.spacing()},
-                             grid.x.size, grid.y.size, grid.x.boundary == PlaneBoundary::zero,
-                             grid.y.boundary == PlaneBoundary::zero);
+                             grid.x.size, grid.y.size, grid.x.boundary, grid.y.boundary);
 }
 
 double weight_in(const SideTable& side, std::int64_t p, std::int64_t a, std::int64_t d) {
@@ -42,11 +42,14 @@ double weight_in(const SideTable& side, std::int64_t p, std::int64_t a, std::int
 
 double weight_in(const CornerTable& corner, std::int64_t p, std::int64_t q, std::int64_t a,
                  std::int64_t b) {
-  const std::int64_t source = q * corner.margin + p;
-  for (std::int64_t t = corner.tap_begin[to_size(source)];
-       t < corner.tap_begin[to_size(source + 1)]; ++t) {
-    const CornerTable::Tap& tap = corner.taps[to_size(t)];
-    if (tap.a == a && tap.b == b) return tap.weight;
+  if (corner.is_exchanged(p, q)) std::swap(a, b);
+  const CornerTable::Source& source = corner.source(p, q);
+  std::int64_t weight = source.weight_begin;
+  for (std::int64_t r = source.run_begin; r < source.run_end; ++r) {
+    const CornerTable::Run& run = corner.runs[to_size(r)];
+    if (run.a == a && b >= run.b && b < run.b + run.count)
+      return corner.weights[to_size(weight + b - run.b)];
+    weight += run.count;
   }
   return 0;
 }
@@ -74,7 +77,7 @@ double weight_of(const StencilTables& tables, const Seen& x, const Seen& y) {
   if (x.is_special && y.is_special)
     return weight_in(tables.corner, x.source, y.source, x.target, y.target);
   if (x.is_special) return weight_in(tables.x_side, x.source, x.target, y.offset);
-  if (y.is_special) return weight_in(tables.y_side, y.source, y.target, x.offset);
+  if (y.is_special) return weight_in(tables.side_of_y(), y.source, y.target, x.offset);
   if (x.offset > tables.reach_x || y.offset > tables.reach_y) return 0;
   return tables.interior[to_size(y.offset * (tables.reach_x + 1) + x.offset)];
 }
@@ -95,9 +98,11 @@ std::vector<std::int64_t> sources_of(const PlaneAxis& axis, std::int64_t target,
 std::vector<double> row_of(const StencilTables& tables, const PlaneGrid& grid, std::int64_t x,
                            std::int64_t y) {
   const std::int64_t margin = margin_of(tables.interpolation);
+  // Beyond every weight, those of sides too.
+  const auto reach = static_cast<std::int64_t>(std::max(tables.circle.x, tables.circle.y)) + 4;
   std::vector<double> row(to_size(grid.n_nodes()));
-  for (const std::int64_t j : sources_of(grid.y, y, tables.reach_y)) {
-    for (const std::int64_t i : sources_of(grid.x, x, tables.reach_x)) {
+  for (const std::int64_t j : sources_of(grid.y, y, reach)) {
+    for (const std::int64_t i : sources_of(grid.x, x, reach)) {
       row[to_size(node_of_image(grid.y, j) * grid.x.size + node_of_image(grid.x, i))] +=
           weight_of(tables, Seen(grid.x, margin, i, x), Seen(grid.y, margin, j, y));
     }
@@ -164,7 +169,8 @@ TEST(StencilTables, InteriorWeightsSumToOne) {
   for (const Interpolation interpolation : interpolations) {
     for (const double radius : {0.0, 0.2, 1.0, 3.7, 8.0, 87.3, 174.6}) {
       const StencilTables tables =
-          make_stencil_tables(interpolation, {radius, 0.8 * radius}, 400, 400, false, false);
+          make_stencil_tables(interpolation, {radius, 0.8 * radius}, 400, 400,
+                              PlaneBoundary::periodic, PlaneBoundary::periodic);
       Long sum = 0;
       for (std::int64_t y = 0; y <= tables.reach_y; ++y) {
         for (std::int64_t x = 0; x <= tables.reach_x; ++x) {
@@ -174,6 +180,34 @@ TEST(StencilTables, InteriorWeightsSumToOne) {
       }
       EXPECT_NEAR(static_cast<double>(sum), 1, 1e-14) << radius;
     }
+  }
+}
+
+TEST(StencilTables, OfHugeCirclesOnPeriodicAxesAreNotLargerThanHalfAPeriod) {
+  for (const Interpolation interpolation : interpolations) {
+    const StencilTables tables = make_stencil_tables(
+        interpolation, {5120.3, 4711}, 40, 31, PlaneBoundary::periodic, PlaneBoundary::mirror);
+    EXPECT_EQ(tables.reach_x, 20);
+    EXPECT_EQ(tables.reach_y, 30);
+    Long sum = 0;
+    for (std::int64_t y = 0; y <= tables.reach_y; ++y) {
+      for (std::int64_t x = 0; x <= tables.reach_x; ++x) {
+        sum += (x > 0 ? 2 : 1) * (y > 0 ? 2 : 1) *
+               tables.interior[to_size(y * (tables.reach_x + 1) + x)];
+      }
+    }
+    EXPECT_NEAR(static_cast<double>(sum), 1, tolerance::gyro_weights);
+  }
+}
+
+TEST(StencilTables, BytesOfHugeCirclesDoNotOverflow) {
+  for (const double radius : {1e9, 1e15, 1e300}) {
+    const StencilTableBytes bytes =
+        stencil_table_bytes(Interpolation::bicubic, {radius, radius}, 512, 512,
+                            PlaneBoundary::periodic, PlaneBoundary::periodic);
+    EXPECT_EQ(bytes.interior, 257 * 257 * 8);
+    EXPECT_GT(bytes.making, std::int64_t{100'000'000'000});
+    EXPECT_LT(bytes.making, std::int64_t{1} << 52);
   }
 }
 
@@ -195,10 +229,10 @@ TEST(StencilTables, ConstantsStayConstantWhereCirclesTouchTheEdge) {
 }
 
 TEST(StencilTables, TableOfASideIsThatOfTheOtherAxisExchanged) {
-  const StencilTables tables =
-      make_stencil_tables(Interpolation::bicubic, {7.3, 4.1}, 20, 15, true, true);
-  const StencilTables exchanged =
-      make_stencil_tables(Interpolation::bicubic, {4.1, 7.3}, 15, 20, true, true);
+  const StencilTables tables = make_stencil_tables(Interpolation::bicubic, {7.3, 4.1}, 20, 15,
+                                                   PlaneBoundary::zero, PlaneBoundary::zero);
+  const StencilTables exchanged = make_stencil_tables(Interpolation::bicubic, {4.1, 7.3}, 15, 20,
+                                                      PlaneBoundary::zero, PlaneBoundary::zero);
   EXPECT_EQ(tables.x_side.weights, exchanged.y_side.weights);
   EXPECT_EQ(tables.y_side.weights, exchanged.x_side.weights);
 }
@@ -208,12 +242,12 @@ void expect_same_bits(const StencilTables& a, const StencilTables& b) {
   EXPECT_EQ(a.x_side.weights, b.x_side.weights);
   EXPECT_EQ(a.x_side.run_begin, b.x_side.run_begin);
   EXPECT_EQ(a.y_side.weights, b.y_side.weights);
-  EXPECT_EQ(a.corner.tap_begin, b.corner.tap_begin);
-  ASSERT_EQ(a.corner.taps.size(), b.corner.taps.size());
-  for (std::size_t k = 0; k < a.corner.taps.size(); ++k) {
-    ASSERT_EQ(a.corner.taps[k].weight, b.corner.taps[k].weight);
-    ASSERT_EQ(a.corner.taps[k].a, b.corner.taps[k].a);
-    ASSERT_EQ(a.corner.taps[k].b, b.corner.taps[k].b);
+  EXPECT_EQ(a.corner.weights, b.corner.weights);
+  ASSERT_EQ(a.corner.runs.size(), b.corner.runs.size());
+  for (std::size_t k = 0; k < a.corner.runs.size(); ++k) {
+    ASSERT_EQ(a.corner.runs[k].a, b.corner.runs[k].a);
+    ASSERT_EQ(a.corner.runs[k].b, b.corner.runs[k].b);
+    ASSERT_EQ(a.corner.runs[k].count, b.corner.runs[k].count);
   }
 }
 
@@ -222,7 +256,8 @@ TEST(StencilTables, HaveTheSameBitsForAnyNumberOfThreads) {
   for (const Interpolation interpolation : interpolations) {
     const auto make = [&](int n_threads) {
       omp_set_num_threads(n_threads);
-      return make_stencil_tables(interpolation, {17.3, 24.1}, 60, 50, true, true);
+      return make_stencil_tables(interpolation, {17.3, 24.1}, 60, 50, PlaneBoundary::zero,
+                                 PlaneBoundary::zero);
     };
     const StencilTables tables = make(1);
     expect_same_bits(tables, make(2));
@@ -231,16 +266,26 @@ TEST(StencilTables, HaveTheSameBitsForAnyNumberOfThreads) {
   omp_set_num_threads(before);
 }
 
+TEST(StencilTables, OfALargeRoundCircleAreCompact) {
+  const StencilTables tables =
+      make_stencil_tables(Interpolation::bicubic, {174.5625, 174.5625}, 400, 400,
+                          PlaneBoundary::zero, PlaneBoundary::zero);
+  const std::int64_t bytes = tables.bytes() - held_bytes(tables.interior);
+  RecordProperty("bytes", static_cast<int>(bytes));
+  EXPECT_LT(bytes, 400'000);
+}
+
 TEST(StencilTables, BytesAreThoseOfTheBound) {
   for (const Interpolation interpolation : interpolations) {
     for (const GridCircle circle : {GridCircle{0.3, 0.3}, {2, 2}, {9.7, 14.2}, {87.3, 87.3}}) {
-      for (const std::int64_t n : {20, 100}) {
-        for (const bool y_ends : {false, true}) {
+      for (const std::int64_t n : {20, 50, 100}) {
+        for (const PlaneBoundary y : boundaries) {
           const StencilTables tables =
-              make_stencil_tables(interpolation, circle, n, 50, true, y_ends);
+              make_stencil_tables(interpolation, circle, n, 50, PlaneBoundary::zero, y);
           const auto bytes = static_cast<double>(tables.bytes());
-          const auto bound =
-              static_cast<double>(stencil_table_bytes(interpolation, circle, n, 50, true, y_ends));
+          const StencilTableBytes planned =
+              stencil_table_bytes(interpolation, circle, n, 50, PlaneBoundary::zero, y);
+          const auto bound = static_cast<double>(planned.interior + planned.sides);
           EXPECT_GE(bound, 0.98 * bytes) << circle.x << " " << n;
           EXPECT_LE(bound, 1.2 * bytes) << circle.x << " " << n;
         }

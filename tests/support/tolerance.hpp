@@ -33,6 +33,9 @@ constexpr std::pair<double, double> known_gyroaverage_error(double known) {
   if (known < 1e-9) return {known / 2, 2 * known};
   return {0.98 * known, 1.02 * known};
 }
+// Least and largest slopes of errors from 64 to 128 nodes.
+inline constexpr std::pair<double, double> bilinear_order{1.8, 2.2};
+inline constexpr std::pair<double, double> bicubic_order{3.8, 5};  // not yet asymptotic: 4.3 to 4.8
 // pixell's maps: maximum over the rms of the field.
 inline constexpr double unlensed_by_pixell = 1e-11;
 inline constexpr double lensed_by_pixell = 1e-10;
