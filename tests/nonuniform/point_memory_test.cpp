@@ -157,7 +157,7 @@ TEST(PointMemory, MorePointsThanMemoryHoldsAreRefusedBeforeTheyAreSent) {
   if (RINGWEAVE_TEST_IS_SANITIZED != 0)
     GTEST_SKIP() << "sanitizers need more address space than any limit";
   const Communicator comm = Communicator::world();
-  const PointSpec spec = spec_of(300, {0}, 1e-6);
+  const PointSpec spec = spec_of(600, {0}, 1e-6);
   const Directions mine = even_share(comm, 1'000'000 * comm.size());
   PointSet(comm, spec, {}, {});  // MPI has what it needs then
   // The points and their sums take 28 MB of each rank and more.
