@@ -35,7 +35,7 @@ struct FilterAxis {
 };
 
 /// Returns the least number >= n whose only prime factors are 2, 3, 5 and 7, even where asked: a
-/// fast length.
+/// fast length. Error  UsageError above 2^58.
 std::int64_t fast_length(std::int64_t n, bool is_even = false);
 
 /// Values that are taken as zero: those outside of columns [x_begin, x_end) and rows [y_begin,

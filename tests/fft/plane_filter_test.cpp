@@ -344,6 +344,9 @@ TEST(PlaneFilter, FastLengthsAreTheLeastWithSmallFactors) {
       EXPECT_EQ(fast_length(n, is_even), expected);
     }
   }
+  constexpr std::int64_t large = std::int64_t{1} << 50;
+  EXPECT_EQ(fast_length(large), large);
+  test::expect_error(ErrorKind::usage, "longer than any memory", [] { fast_length(large << 9); });
 }
 
 }  // namespace

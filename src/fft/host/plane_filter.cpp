@@ -38,13 +38,6 @@ void check_axis(const FilterAxis& axis, const char* name) {
                      " values; it must be a Fourier axis of 2 (values - 1)");
 }
 
-bool is_smooth(std::int64_t n) {
-  for (const std::int64_t prime : {2, 3, 5, 7}) {
-    while (n % prime == 0) n /= prime;
-  }
-  return n == 1;
-}
-
 /// Returns exp(i pi k / length), k < count, of a cosine axis; else nothing.
 HostBuffer<Complex> turns_of(const FilterAxis& axis, std::int64_t count) {
   if (axis.series == AxisSeries::fourier) return {};
@@ -64,11 +57,21 @@ std::int64_t FilterAxis::n_frequencies() const {
 }
 
 std::int64_t fast_length(std::int64_t n, bool is_even) {
-  const std::int64_t step = is_even ? 2 : 1;
-  n = std::max(n, step);
-  n += n % step;
-  while (!is_smooth(n)) n += step;
-  return n;
+  constexpr std::int64_t most = std::int64_t{1} << 58;
+  if (n > most)
+    throw UsageError("an FFT of " + std::to_string(n) + " numbers is longer than any memory");
+  const std::int64_t least = is_even ? 2 : 1;
+  std::int64_t shortest = 2 * most;
+  for (std::int64_t sevens = least; sevens < shortest; sevens *= 7) {
+    for (std::int64_t fives = sevens; fives < shortest; fives *= 5) {
+      for (std::int64_t threes = fives; threes < shortest; threes *= 3) {
+        std::int64_t length = threes;
+        while (length < n) length *= 2;
+        shortest = std::min(shortest, length);
+      }
+    }
+  }
+  return shortest;
 }
 
 // A cosine axis holds the transform of reordered values, V_k, k < length. With t_k = exp(-i pi k /
