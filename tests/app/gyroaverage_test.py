@@ -402,21 +402,6 @@ class Gyroaverage(program.ProgramTest):
         result = self.done("gyroaverage", "phi.h5", "phi.h5", "--rho", 0.1, "--overwrite", code=2)
         self.assertIn("is an input", result.err)
 
-    def test_what_memory_cannot_hold_is_done_in_batches_or_refused(self):
-        many = np.zeros((40, 400, 400), "f4")
-        many[:, 200, 200] = np.arange(40)
-        write_field(self.folder / "many.h5", many, equispaced(400), equispaced(400), axes=[("time", np.arange(40.0))])
-        rho = ("--rho", "0.05:0.1:20")
-        run = self.done("gyroaverage", "many.h5", "batches.h5", *rho, "--report", "batches.json", address_limit=700 << 20)
-        report = json.loads((self.folder / "batches.json").read_text())["gyroaverage"]
-        self.assertGreater(report["batches"], 1, run)
-        self.done("gyroaverage", "many.h5", "at_once.h5", *rho)
-        np.testing.assert_array_equal(read_field(self.folder / "batches.h5"), read_field(self.folder / "at_once.h5"))
-        for dry in ((), ("--dry-run",)):
-            result = self.done("gyroaverage", "many.h5", "never.h5", "--rho", "0.05:0.1:600", *dry, code=4,
-                               address_limit=700 << 20)
-            self.assertIn("MiB on one rank", result.err)
-
 
 if __name__ == "__main__":
     program.main()

@@ -79,6 +79,22 @@ class MemoryPlan(program.ProgramTest):
         self.assertRegex(large.err, r"points of scan.h5 need up to 1.6 GB on a rank, which has [\d.]+ GB; start \d+ ranks")
         self.assertFalse((self.folder / "none.h5").exists())
 
+    def test_fields_that_memory_cannot_hold_are_averaged_in_batches_or_refused(self):
+        many = np.zeros((40, 400, 400), "f4")
+        many[:, 200, 200] = np.arange(40)
+        with h5py.File(self.folder / "many.h5", "w") as file:
+            file["phi"] = many
+        plane = ("gyroaverage", "many.h5", "--domain=-1:1,-1:1", "--rho")
+        self.done(*plane, "0.05:0.1:20", "batches.h5", "--report", "batches.json", address_limit=700 << 20)
+        self.assertGreater(json.loads((self.folder / "batches.json").read_text())["gyroaverage"]["batches"], 1)
+        self.done(*plane, "0.05:0.1:20", "at_once.h5")
+        with h5py.File(self.folder / "batches.h5") as batches, h5py.File(self.folder / "at_once.h5") as at_once:
+            for i in range(20):
+                np.testing.assert_array_equal(batches["phi"][i], at_once["phi"][i])
+        for dry in ((), ("--dry-run",)):
+            result = self.done(*plane, "0.05:0.1:600", "never.h5", *dry, code=4, address_limit=700 << 20)
+            self.assertIn("MiB on one rank", result.err)
+
     def test_conjugate_gradients(self):
         self.check("analyze", "sky.h5", "--tol", 1e-2, "--cl", "out.txt", ranks=(2,))
 
