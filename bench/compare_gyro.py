@@ -27,13 +27,12 @@ import argparse
 import json
 import os
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from asked_bench import AskedBench
+
 THREE_RADII = [0.0625, 0.46875, 0.875]
 EIGHT_RADII = [0.0625 + 0.8125 * i / 7 for i in range(8)]
 # Sets of 3 radii per second, of Bassik (2021): 20 cores, and an RTX 8000 with transfers.
@@ -69,36 +68,15 @@ def parse():
     return parser.parse_args()
 
 
-class Ringweave:
+class Ringweave(AskedBench):
     """A gyro_bench of one problem."""
 
     def __init__(self, options, method, n, radii, fields=1, threads=None, ranks=1):
-        launcher = [ROOT / "scripts" / "mpirun.sh", ranks] if ranks > 1 else []
-        command = [*launcher, options.program, "--method", method, "--n", n, "--radii", *radii, "--fields", fields]
+        super().__init__(options.program, ["--method", method, "--n", n, "--radii", *radii, "--fields", fields],
+                         threads or options.threads, ranks)
         self.key = "seconds" if options.seconds == "wall" else "processor_seconds"
-        environment = dict(os.environ, OMP_NUM_THREADS=str(threads or options.threads), MPIRUN_TIMEOUT="36000")
-        self.process = subprocess.Popen([str(word) for word in command], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        text=True, env=environment)
-        self.about = {"method": method} | self.answer()
+        self.about = {"method": method} | self.about
         self.stages = {}
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.process.stdin.close()
-        self.process.wait()
-
-    def answer(self):
-        line = self.process.stdout.readline()
-        if not line:
-            sys.exit(f"gyro_bench ended with status {self.process.wait()}")
-        return json.loads(line)
-
-    def ask(self, command):
-        self.process.stdin.write(command + "\n")
-        self.process.stdin.flush()
-        return self.answer()
 
     def timed(self, command):
         """Returns a function of the number of calls that returns the seconds of one."""

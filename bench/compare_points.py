@@ -17,13 +17,11 @@ import argparse
 import json
 import os
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from asked_bench import AskedBench
 
 
 def parse():
@@ -41,35 +39,16 @@ def parse():
     return parser.parse_args()
 
 
-class Ringweave:
+class Ringweave(AskedBench):
     def __init__(self, options, lmax, spin, epsilon, points):
-        launcher = [ROOT / "scripts" / "mpirun.sh", options.ranks] if options.ranks > 1 else []
-        command = [*launcher, options.program, "--lmax", lmax, "--spin", spin, "--epsilon", epsilon, "--points", points]
+        super().__init__(options.program, ["--lmax", lmax, "--spin", spin, "--epsilon", epsilon, "--points", points],
+                         options.threads, options.ranks)
         self.key = "seconds" if options.seconds == "wall" else "processor_seconds"
-        environment = dict(os.environ, OMP_NUM_THREADS=str(options.threads), MPIRUN_TIMEOUT="36000")
-        self.process = subprocess.Popen([str(word) for word in command], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        text=True, env=environment)
-        self.about = self.answer()
-
-    def answer(self):
-        line = self.process.stdout.readline()
-        if not line:
-            sys.exit(f"points_bench ended with status {self.process.wait()}")
-        return json.loads(line)
-
-    def ask(self, command):
-        self.process.stdin.write(command + "\n")
-        self.process.stdin.flush()
-        return self.answer()
 
     def time(self, command):
         """Returns seconds, and those of each stage on the wall clock of rank 0."""
         answer = self.ask(command)
         return answer[self.key], answer.get("stages", {})
-
-    def close(self):
-        self.process.stdin.close()
-        self.process.wait()
 
 
 class Ducc:

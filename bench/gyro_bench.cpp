@@ -25,9 +25,9 @@
 
 #include "base/checked_cast.hpp"
 #include "base/first_error.hpp"
+#include "bench/answer_commands.hpp"
 #include "bench/command_line.hpp"
 #include "bench/gyro_work.hpp"
-#include "bench/next_command.hpp"
 #include "bench/processor_time.hpp"
 #include "bench/read_bandwidth.hpp"
 #include "bench/transform_trial.hpp"
@@ -283,11 +283,7 @@ int run(const Communicator& comm, int argc, char** argv) {
   app.add_option("--fields", options.n_fields)->capture_default_str();
   if (const auto code = parse(comm, app, argc, argv)) return *code;
   GyroTrial trial(comm, spec_of(options));
-  const auto say = [&](const json& answer) {
-    if (comm.is_root()) std::cout << answer.dump() << std::endl;
-  };
-  say(trial.about());
-  while (const auto command = next_command(comm)) say(trial.run(*command));
+  answer_commands(comm, trial);
   return 0;
 }
 

@@ -18,8 +18,8 @@
 #include <vector>
 
 #include "base/checked_cast.hpp"
+#include "bench/answer_commands.hpp"
 #include "bench/command_line.hpp"
-#include "bench/next_command.hpp"
 #include "bench/processor_time.hpp"
 #include "bench/raw_file.hpp"
 #include "bench/test_alm.hpp"
@@ -149,11 +149,7 @@ int run(const Communicator& comm, int argc, char** argv) {
       ->required();
   if (const auto code = parse(comm, app, argc, argv)) return *code;
   PointTrial trial(comm, options);
-  const auto say = [&](const json& answer) {
-    if (comm.is_root()) std::cout << answer.dump() << std::endl;
-  };
-  say(trial.about());
-  while (const auto command = next_command(comm)) say(trial.run(*command));
+  answer_commands(comm, trial);
   return 0;
 }
 

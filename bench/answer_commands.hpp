@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <iostream>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,6 +25,17 @@ inline std::optional<std::string> next_command(const Communicator& comm) {
   line.clear();
   for (const double letter : letters) line.push_back(static_cast<char>(letter));
   return line;
+}
+
+/// Writes what a trial is about, then runs the commands of rank 0's input and writes each answer as
+/// a line of JSON. Collective.
+template <class Trial>
+void answer_commands(const Communicator& comm, Trial& trial) {
+  const auto say = [&](const nlohmann::json& answer) {
+    if (comm.is_root()) std::cout << answer.dump() << std::endl;
+  };
+  say(trial.about());
+  while (const auto command = next_command(comm)) say(trial.run(*command));
 }
 
 }  // namespace ringweave::detail
