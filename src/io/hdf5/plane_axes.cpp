@@ -43,7 +43,7 @@ std::string scale_of(const AxisSearch& search, std::size_t axis) {
 std::string beside(const AxisSearch& search, const std::string& name) {
   for (std::size_t end = search.field.rfind('/'); true; end = search.field.rfind('/', end - 1)) {
     const std::string prefix = end == std::string::npos ? "" : search.field.substr(0, end + 1);
-    const std::string there = prefix + name;
+    std::string there = prefix + name;
     if (there != search.field &&
         std::find(search.datasets.begin(), search.datasets.end(), there) != search.datasets.end())
       return there;

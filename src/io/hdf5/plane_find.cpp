@@ -132,7 +132,7 @@ std::string list_of_all(const Hdf5Handle& file, const std::vector<std::string>& 
 std::string chosen_dataset(const Hdf5Handle& file, const std::string& path,
                            const std::vector<std::string>& datasets, const std::string& field) {
   if (!field.empty()) {
-    const std::string name = field.substr(std::min(field.find_first_not_of('/'), field.size()));
+    std::string name = field.substr(std::min(field.find_first_not_of('/'), field.size()));
     const bool is_there = !name.empty() && has_hdf5_object(file, name);
     const Hdf5Handle dataset(
         is_there ? H5Dopen2(file.id(), name.c_str(), H5P_DEFAULT) : H5I_INVALID_HID, H5Dclose);
