@@ -9,6 +9,15 @@ from pathlib import Path
 MPIRUN = Path(__file__).resolve().parent.parent / "scripts" / "mpirun.sh"
 
 
+def report(row, path):
+    """Prints a line of JSON, and adds it to the file, if there is one."""
+    line = json.dumps(row)
+    print(line, flush=True)
+    if path:
+        with path.open("a", encoding="utf-8") as file:
+            file.write(line + "\n")
+
+
 class AskedBench:
     def __init__(self, program, arguments, threads, ranks=1):
         launcher = [MPIRUN, ranks] if ranks > 1 else []

@@ -24,14 +24,13 @@ docs/gyroaveraging.md). --seconds processor counts processor time, for a machine
 numpy must have a fast BLAS: its wheels have OpenBLAS, Debian's package may not.
 """
 import argparse
-import json
 import os
 import statistics
 import tempfile
 import time
 from pathlib import Path
 
-from asked_bench import AskedBench
+from asked_bench import AskedBench, report
 
 THREE_RADII = [0.0625, 0.46875, 0.875]
 EIGHT_RADII = [0.0625 + 0.8125 * i / 7 for i in range(8)]
@@ -386,11 +385,7 @@ def main():
     options.program = options.program.resolve()
     for case in options.cases:
         for row in CASES[case](options):
-            line = json.dumps({"case": case, "clock": options.seconds} | row)
-            print(line, flush=True)
-            if options.json:
-                with options.json.open("a", encoding="utf-8") as file:
-                    file.write(line + "\n")
+            report({"case": case, "clock": options.seconds} | row, options.json)
 
 
 if __name__ == "__main__":

@@ -14,14 +14,13 @@ idle; wall is right for several threads on an idle one. ducc0 must be built for 
 install --no-binary ducc0 ducc0).
 """
 import argparse
-import json
 import os
 import statistics
 import tempfile
 import time
 from pathlib import Path
 
-from asked_bench import AskedBench
+from asked_bench import AskedBench, report
 
 
 def parse():
@@ -151,11 +150,7 @@ def main():
                 for epsilon in options.epsilon:
                     with tempfile.TemporaryDirectory() as folder:
                         for row in rows_of(options, lmax, kind, spin, epsilon, Path(folder)):
-                            line = json.dumps(row)
-                            print(line, flush=True)
-                            if options.json:
-                                with options.json.open("a", encoding="utf-8") as file:
-                                    file.write(line + "\n")
+                            report(row, options.json)
 
 
 if __name__ == "__main__":

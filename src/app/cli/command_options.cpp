@@ -408,9 +408,9 @@ void declare_gyroaverage(CLI::App& command, GyroaverageOptions& options) {
   group.choice("--precision", options.precision, {"single", "double"},
                "Storage of fields and averages; arithmetic is double. Default: that of FIELD.");
   group
-      .choice("--backend", options.backend, {"auto", "host", "cuda"},
-              "Where to compute: on the host. These averages are not implemented on GPUs, and cuda "
-              "is refused.")
+      .choice(
+          "--backend", options.backend, {"auto", "host", "cuda"},
+          "Where to compute. auto is the host; cuda is refused, for averages run on the host only.")
       ->capture_default_str();
 }
 
