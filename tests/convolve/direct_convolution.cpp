@@ -6,6 +6,7 @@
 #include <complex>
 #include <cstdint>
 #include <numbers>
+#include <vector>
 
 #include "base/checked_cast.hpp"
 #include "ringweave/spectra.hpp"
@@ -26,6 +27,16 @@ double longitude(const Ring& ring, std::int64_t j) {
          2 * std::numbers::pi * static_cast<double>(j) / static_cast<double>(ring.n_phi);
 }
 
+/// Returns a function of half the longitude of every pixel.
+std::vector<double> of_half_longitudes(const RingGrid& grid, double (*function)(double)) {
+  std::vector<double> values(to_size(grid.n_pixels()));
+  for (const Ring& ring : grid.rings()) {
+    for (std::int64_t j = 0; j < ring.n_phi; ++j)
+      values[to_size(ring.first_pixel + j)] = function(longitude(ring, j) / 2);
+  }
+  return values;
+}
+
 }  // namespace
 
 Pixels random_pixels(const RingGrid& grid, unsigned which) {
@@ -37,18 +48,23 @@ Pixels random_pixels(const RingGrid& grid, unsigned which) {
 }
 
 Pixels convolve_directly(const RingGrid& grid, const RadialKernel& kernel, const Pixels& map) {
+  const std::vector<double> cosine = of_half_longitudes(grid, std::cos);
+  const std::vector<double> sine = of_half_longitudes(grid, std::sin);
   Pixels sums(map.size(), 0.0);
   for (const Ring& out : grid.rings()) {
     for (const Ring& in : grid.rings()) {
-      if (chord_squared(out, in, 0) > kernel.table().chord_squared_cut) continue;
-      for (std::int64_t i = 0; i < out.n_phi; ++i) {
+      const double least = chord_squared(out, in, 0);
+      if (least > kernel.table().chord_squared_cut) continue;
+      const double factor = 4 * out.sin_theta * in.sin_theta;
+      for (std::int64_t p = out.first_pixel; p < out.first_pixel + out.n_phi; ++p) {
         double sum = 0;
-        for (std::int64_t j = 0; j < in.n_phi; ++j) {
-          const double phi = longitude(out, i) - longitude(in, j);
-          sum += kernel.table().evaluate(chord_squared(out, in, phi)) *
-                 map[to_size(in.first_pixel + j)];
+        for (std::int64_t q = in.first_pixel; q < in.first_pixel + in.n_phi; ++q) {
+          // of half the difference of longitudes
+          const double s =
+              sine[to_size(p)] * cosine[to_size(q)] - cosine[to_size(p)] * sine[to_size(q)];
+          sum += kernel.table().evaluate(least + factor * square(s)) * map[to_size(q)];
         }
-        sums[to_size(out.first_pixel + i)] += in.weight * sum;
+        sums[to_size(p)] += in.weight * sum;
       }
     }
   }
