@@ -52,12 +52,15 @@ MemoryEstimate memory_of(const GyroJob& job, const GyroPart& part, const GyroBat
   return with_program(fuller(items, batches.estimate.memory));
 }
 
-/// Bytes of tables and scratch that this rank may hold beside its planes. Collective.
+/// Bytes of tables and scratch that this rank may hold beside its planes. Operators of method
+/// chebyshev would fill all: an eighth is left for files and for what else the node does.
+/// Collective.
 std::int64_t bytes_beside_planes(const Run& run, const GyroJob& job, const GyroPart& part) {
   const Communicator node = run.comm.node_local();
   const std::int64_t share =
       std::min(node.min(available_bytes()) / node.size(), available_bytes_of_process());
-  return std::max<std::int64_t>(share - bytes_of_planes(job, part), 1);
+  const std::int64_t left = job.spec.method == GyroMethod::chebyshev ? share / 8 : 0;
+  return std::max<std::int64_t>(share - left - bytes_of_planes(job, part), 1);
 }
 
 /// Returns what averages hold of this rank within the bytes that the specification allows; nothing
