@@ -95,7 +95,7 @@ bool plan_batch(const Run& run, GyroJob& job, GyroBatches& batches) {
   const bool is_stencil =
       job.spec.method == GyroMethod::bilinear || job.spec.method == GyroMethod::bicubic;
   throw ResourceError(fmt::format(
-      "one field of {} needs {} on one {}, which has {} less than that; use {}--precision single "
+      "one field of {} needs {} on one {}, which has {} less than that; use {}{}--precision single "
       "or fewer radii (--dry-run shows what needs how much)",
       job.options.input, text(of_node ? shortage.node_needs : shortage.rank_needs),
       of_node ? "node" : "rank (ulimit -v)", text(of_node ? shortage.of_node : shortage.of_rank),
@@ -103,7 +103,8 @@ bool plan_batch(const Run& run, GyroJob& job, GyroBatches& batches) {
       : job.spec.method == GyroMethod::dct
           ? "--method bicubic, whose fields are cut into rows for several ranks (those of dct "
             "cannot be), "
-          : "more nodes, "));
+          : "more nodes, ",
+      job.options.estimate ? "no --estimate, " : ""));
 }
 
 }  // namespace
