@@ -5,16 +5,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <complex>
 #include <limits>
 
 #include "base/checked_cast.hpp"
-#include "fft/plane_filter.hpp"
-#include "gyro/chebyshev_blocks.hpp"
 #include "gyro/gyro_checks.hpp"
 #include "gyro/interpolation.hpp"
 #include "gyro/schemes.hpp"
-#include "gyro/stencil_tables.hpp"
 
 namespace ringweave::detail::inline gyro {
 namespace {
@@ -27,8 +23,6 @@ constexpr double factor_of_thin_bands = 1.25;
 constexpr double shared_part_of_chebyshev = 0.1;
 // Entries of its operator that take as long as a node that is transformed.
 constexpr double entries_of_a_node = 100;
-// More bytes than any machine has.
-constexpr double most_predicted = 1e18;
 
 /// The begin of a part when `total` items are cut evenly.
 std::int64_t even_cut(std::int64_t total, std::int64_t part, std::int64_t n_parts) {
@@ -171,58 +165,6 @@ std::string reason_of(const GyroSpec& spec, const GyroPlan& plan) {
   return reason;
 }
 
-std::int64_t filter_length(const PlaneAxis& axis, GyroMethod method, std::int64_t reach,
-                           std::int64_t padding) {
-  if (axis.boundary == PlaneBoundary::mirror) return 2 * (axis.size - 1);
-  if (axis.boundary == PlaneBoundary::periodic) return axis.size;
-  if (method == GyroMethod::dct) return fast_length(axis.size + 2 * padding);
-  return fast_length(axis.size + reach);
-}
-
-/// Bytes of the tables of sides and corners of the largest radius.
-std::int64_t bytes_of_sides(const GyroSpec& spec) {
-  const PlaneGrid& grid = spec.grid;
-  const double radius = static_cast<double>(halo_of_band(spec)) * grid.y.spacing();
-  const GridCircle circle{radius / grid.x.spacing(), radius / grid.y.spacing()};
-  return stencil_table_bytes(
-             spec.method == GyroMethod::bilinear ? Interpolation::bilinear : Interpolation::bicubic,
-             circle, grid.x.size, grid.y.size, grid.x.boundary, grid.y.boundary)
-      .sides;
-}
-
-/// Predicts bytes of tables and scratch from the sizes of filters, or of blocks.
-void predict_bytes(const GyroSpec& spec, GyroPlan& plan) {
-  const std::int64_t radii = most_radii(plan.block_begin, plan.radius_parts);
-  const PlaneGrid& grid = plan.grid;
-  constexpr std::int64_t of_number = sizeof(double);
-  if (spec.method == GyroMethod::chebyshev) {
-    const double operators = static_cast<double>(radii) * chebyshev_operator_size(spec);
-    plan.table_bytes =
-        static_cast<std::int64_t>(std::min(operators * of_number / plan.row_parts, most_predicted));
-    plan.scratch_bytes_of_field = of_number * 2 * (grid.n_nodes() + plan.targets.n_nodes());
-    return;
-  }
-  const std::int64_t reach_y = halo_of_band(spec);
-  const auto reach_x = static_cast<std::int64_t>(
-      std::min(static_cast<double>(grid.x.size),
-               static_cast<double>(reach_y) * grid.y.spacing() / grid.x.spacing()));
-  const std::int64_t padding_x = std::max(spec.padding, least_padding_x(spec));
-  const std::int64_t padding_y = std::max(spec.padding, least_padding_y(spec));
-  const std::int64_t length_x = filter_length(grid.x, spec.method, reach_x, padding_x);
-  const std::int64_t length_y =
-      plan.row_parts > 1 ? fast_length(most_of_a_part(grid.y.size, plan.row_parts) + 2 * reach_y)
-                         : filter_length(grid.y, spec.method, reach_y, padding_y);
-  const auto frequencies = [&](const PlaneAxis& axis, std::int64_t length) {
-    const bool is_cosine = spec.method == GyroMethod::dct && axis.boundary == PlaneBoundary::zero;
-    return is_cosine ? length : length / 2 + 1;
-  };
-  plan.table_bytes =
-      radii * of_number * frequencies(grid.x, length_x) * frequencies(grid.y, length_y);
-  if (is_stencil(spec.method)) plan.table_bytes += radii * bytes_of_sides(spec);
-  constexpr std::int64_t of_complex = sizeof(std::complex<double>);
-  plan.scratch_bytes_of_field = 2 * of_complex * (length_x / 2 + 1) * length_y;
-}
-
 }  // namespace
 
 std::vector<std::int64_t> blocks_of_radii(std::int64_t n_radii) {
@@ -299,7 +241,6 @@ GyroPlan plan_gyroaverage(const GyroSpec& spec, int n_ranks) {
                                 : plan.row_parts > 1                 ? 8
                                                                      : 1;
   plan.most_planes = std::min(together, fields);
-  predict_bytes(spec, plan);
   plan.reason = reason_of(spec, plan);
   return plan;
 }

@@ -25,13 +25,11 @@ struct GyroPlan {
   /// Sums add results and not what schemes add up before: where operators may be made anew, some
   /// radii at a time, so that results do not depend on how many.
   bool adds_radius_by_radius = false;
-  std::vector<std::int64_t> block_begin;    ///< first radius of each block, and the end
-  std::vector<std::int64_t> part_blocks;    ///< first block of each radius part, and the end
-  std::int64_t halo_rows = 0;               ///< that a rank fetches of each plane, at most
-  std::int64_t most_planes = 1;             ///< of one load
-  std::int64_t table_bytes = 0;             ///< predicted, of the rank with most radii
-  std::int64_t scratch_bytes_of_field = 0;  ///< predicted, of a worker for each plane of a load
-  std::string reason;                       ///< a sentence: why the ranks are cut like this
+  std::vector<std::int64_t> block_begin;  ///< first radius of each block, and the end
+  std::vector<std::int64_t> part_blocks;  ///< first block of each radius part, and the end
+  std::int64_t halo_rows = 0;             ///< that a rank fetches of each plane, at most
+  std::int64_t most_planes = 1;           ///< of one load
+  std::string reason;                     ///< a sentence: why the ranks are cut like this
 
   std::int64_t n_blocks() const { return static_cast<std::int64_t>(block_begin.size()) - 1; }
   std::int64_t n_radii() const { return block_begin.back(); }

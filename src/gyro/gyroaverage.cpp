@@ -2,22 +2,18 @@
 #include "ringweave/gyroaverage.hpp"
 
 #include <fmt/format.h>
-#include <omp.h>
 
-#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "base/checked_cast.hpp"
-#include "base/memory_meter.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "gyro/gyro_checks.hpp"
 #include "gyro/gyro_loops.hpp"
 #include "gyro/gyro_plan.hpp"
-#include "gyro/loop_plan.hpp"
-#include "gyro/schemes.hpp"
+#include "gyro/gyro_setup.hpp"
 #include "ringweave/error.hpp"
 
 namespace ringweave {
@@ -28,30 +24,6 @@ namespace {
 
 constexpr const char* where = "gyroaverage";
 
-GyroSpec checked(const Communicator& comm, const GyroSpec& spec) {
-  agree(comm, [&] { check_gyro_spec(spec); });
-  agree_same(comm, "the specification of gyroaverages", digest_of(spec));
-  return spec;
-}
-
-/// The bytes that this rank may hold: those asked for, or its share of what its node has.
-/// Collective.
-std::int64_t bytes_allowed(const Communicator& comm, const GyroSpec& spec) {
-  const Communicator node = comm.node_local();
-  const std::int64_t share =
-      std::min(node.min(available_bytes()) / node.size(), available_bytes_of_process());
-  return spec.most_bytes > 0 ? spec.most_bytes : share;
-}
-
-std::unique_ptr<Scheme> make_scheme(const GyroSpec& spec, const Communicator& rows,
-                                    const RowShare& share) {
-  switch (spec.method) {
-    case GyroMethod::dct: return make_dct_scheme(spec);
-    case GyroMethod::chebyshev: return make_chebyshev_scheme(spec, rows, share);
-    default: return make_stencil_scheme(spec, rows, share);
-  }
-}
-
 /// What the components of a view are.
 enum class Components { of_fields, of_every_radius };
 
@@ -59,40 +31,17 @@ enum class Components { of_fields, of_every_radius };
 
 struct Gyroaverage::Impl {
   Impl(const Communicator& communicator, const GyroSpec& specification)
+      : Impl(communicator, specification, set_up(communicator, specification)) {}
+  Impl(const Communicator& communicator, const GyroSpec& specification, GyroSetup setup)
       : comm(communicator),
-        spec(checked(comm, specification)),
-        plan(agreed(comm, [&] { return plan_gyroaverage(spec, comm.size()); })),
-        part(plan.part(comm.rank())) {
-    const int rank = comm.rank();
-    const Communicator row_group =
-        plan.row_parts > 1 ? comm.split(plan.row_group(rank), rank) : Communicator::self();
-    const Communicator radius_group =
-        plan.radius_parts > 1 ? comm.split(plan.radius_group(rank), rank) : Communicator::self();
-    const RowShare share{part.row_begin, part.row_end, plan.row_part(rank), plan.row_parts};
-    const bool is_idle = plan.is_idle(rank);
-    const std::int64_t most_bytes = bytes_allowed(comm, spec);
-    std::unique_ptr<Scheme> scheme;
-    LoopPlan loop_plan;
+        spec(specification),
+        plan(setup.plan),
+        part(plan.part(comm.rank())),
+        calls_may_fail(setup.loops.calls_may_fail) {
     agree(comm, [&] {
-      if (is_idle) return;
-      scheme = make_scheme(spec, row_group, share);
-      loop_plan = plan_loops(plan, rank, *scheme, omp_get_max_threads(), most_bytes,
-                             spec.method == GyroMethod::chebyshev);
+      if (setup.scheme)
+        loops.emplace(plan, setup.loops, std::move(setup.scheme), setup.radius_group);
     });
-    if (!is_idle) agree_on_groups(loop_plan, row_group, radius_group);
-    calls_may_fail = comm.max(std::int64_t{loop_plan.remakes_operators()}) != 0;
-    loop_plan.calls_may_fail = calls_may_fail;
-    agree(comm, [&] {
-      if (!is_idle) loops.emplace(plan, loop_plan, std::move(scheme), radius_group);
-    });
-  }
-
-  /// Ranks that share rows make operators of the same radii at the same time; those that share
-  /// radii agree on the outcome of each round.
-  void agree_on_groups(LoopPlan& loop_plan, const Communicator& row_group,
-                       const Communicator& radius_group) const {
-    loop_plan.radii_at_once = row_group.min(loop_plan.radii_at_once);
-    loop_plan.round_batches = radius_group.min(row_group.min(loop_plan.round_batches));
   }
 
   GyroRows rows_of_fields() const {
@@ -160,7 +109,7 @@ struct Gyroaverage::Impl {
   GyroSpec spec;
   GyroPlan plan;
   GyroPart part;
-  bool calls_may_fail = false;     ///< see LoopPlan
+  bool calls_may_fail;             ///< see LoopPlan
   std::optional<GyroLoops> loops;  ///< none on an idle rank
   StageTimes idle_times;
 };

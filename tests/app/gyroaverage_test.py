@@ -317,6 +317,37 @@ class Gyroaverage(program.ProgramTest):
                 self.assertLess(error / 2, estimate)
                 self.assertLess(estimate, 4 * error)
 
+    def estimate(self, *arguments, ranks=1):
+        """Returns the report of a run with --estimate."""
+        self.averages(*arguments, "--estimate", "--report", "report.json", ranks=ranks)
+        return json.loads((self.folder / "report.json").read_text())
+
+    def test_an_estimate_of_sums_is_that_of_the_weighted_sum(self):
+        write_field(self.folder / "first.h5", self.fields[0], self.nodes, self.nodes)
+        for name, fields, radii in (("of_one.h5", self.fields[:1], RADII[1:2]), ("of_two.h5", self.fields, RADII[1:3])):
+            write_field(self.folder / name, fields, self.nodes, self.nodes, axes=[("rho", np.array(radii))])
+
+        def of_sum(name, weights, ranks=1):
+            np.savetxt(self.folder / "estimated.txt", weights)
+            report = self.estimate(name, "--combine", "sum", "--weights", "estimated.txt", ranks=ranks)
+            return report["gyroaverage"]["estimated_error"]
+
+        each = self.estimate("first.h5", "--rho", repr(RADII[1]))["gyroaverage"]["estimated_error"]
+        self.assertAlmostEqual(of_sum("of_one.h5", [1.0]), each, delta=1e-14)
+        both = of_sum("of_two.h5", [1.0, -0.5])
+        self.assertAlmostEqual(of_sum("of_two.h5", [-3.0, 1.5], ranks=3), both, delta=1e-14)
+        self.assertAlmostEqual(of_sum("of_two.h5", [2.0, 0.0]), each, delta=1e-14)
+        self.assertGreater(abs(both - each), 1e-6)
+
+    def test_an_estimate_is_in_the_planned_memory(self):
+        write_field(self.folder / "alone.h5", self.fields[0], self.nodes, self.nodes)
+        planned = []
+        for more in ((), ("--estimate",)):
+            self.done("gyroaverage", "alone.h5", "none.h5", "--rho", 0.3, *more, "--dry-run", "--overwrite", "--report",
+                      "report.json")
+            planned.append(json.loads((self.folder / "report.json").read_text())["plan"]["buffers_high_water_bytes"])
+        self.assertGreater(planned[1], planned[0])
+
     def test_radii_may_differ_from_node_to_node(self):
         radii = self.random.uniform(0, 0.6, (N, N))
         with h5py.File(self.folder / "local.h5", "w"):

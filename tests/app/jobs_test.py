@@ -14,7 +14,7 @@ os.environ.pop("RINGWEAVE_MACHINE", None)
 import program
 
 JOBS = pathlib.Path(__file__).resolve().parents[2] / "jobs"
-SHIPPED = sorted(JOBS.glob("*.sbatch"))
+SHIPPED = sorted(path for path in JOBS.glob("*.sbatch") if path.stem != "gyroaverage")
 EXAMPLES = sorted(JOBS.glob("*/*.sbatch"))  # for other machines
 MADE_BY = "# Made by             ringweave "
 

@@ -23,12 +23,13 @@ class MemoryPlan(program.ProgramTest):
         (cls.folder / "cl.txt").write_text("# l TT EE BB TE\n" + "".join(f"{l} 1 1 1 0\n" for l in range(1025)))
         cls.done("synthesize", "--cl", "cl.txt", "--seed", 1, "--nside", 512, "sky.h5", *cls.transform)
 
-    def check(self, *arguments, ranks=(1, 2), transform=transform):
+    def check(self, *arguments, ranks=(1, 2), transform=transform, address_limit=None):
         for n in ranks:
             with self.subTest(ranks=n):
                 figures = []
                 for extra in (("--dry-run",), ()):
-                    self.done(*arguments, *transform, *extra, "--report", "report.json", ranks=n, launched=True)
+                    self.done(*arguments, *transform, *extra, "--report", "report.json", ranks=n, launched=True,
+                              address_limit=address_limit)
                     figures.append(json.loads((self.folder / "report.json").read_text()))
                 planned = figures[0]["plan"]["memory_high_water_bytes"]
                 measured = figures[1]["memory"]["resident_high_water_bytes"]
@@ -94,6 +95,37 @@ class MemoryPlan(program.ProgramTest):
         for dry in ((), ("--dry-run",)):
             result = self.done(*plane, "0.05:0.1:600", "never.h5", *dry, code=4, address_limit=700 << 20)
             self.assertIn("MiB on one rank", result.err)
+
+    def write_plane(self, name, fields, nodes):
+        """Writes fields [...][y][x] on a square, the first axis rho where there are three."""
+        with h5py.File(self.folder / name, "w") as file:
+            phi = file.create_dataset("phi", data=fields)
+            axes = {"rho": np.array([0.1, 0.2, 0.3])[:len(fields)], "y": nodes, "x": nodes}
+            for i, axis in enumerate(list(axes)[-phi.ndim:]):
+                file[axis] = axes[axis]
+                file[axis].make_scale(axis)
+                phi.dims[i].attach_scale(file[axis])
+
+    def test_gyroaverages(self):
+        """Buffers of 8 MiB and more are whole in memory, others as far as they are used."""
+        random = np.random.default_rng(3)
+        nodes = np.linspace(-1, 1, 1040)
+        self.write_plane("one.h5", random.normal(size=(1040, 1040)), nodes)
+        self.write_plane("two.h5", random.normal(size=(2, 1040, 1040)), nodes)
+        self.write_plane("chebyshev.h5", random.normal(size=(64, 64)), -np.cos(np.pi * np.arange(64) / 63))
+        np.savetxt(self.folder / "weights.txt", [1.0, 2.0])
+        for ranks, plane in ((1, ("one.h5", "--rho", "0.3,0.8")), (1, ("one.h5", "--rho", 0.2, "--method", "dct")),
+                             (2, ("two.h5", "--combine", "sum", "--weights", "weights.txt", "--estimate")),
+                             (2, ("chebyshev.h5", "--rho", "0.1:0.3:4"))):
+            self.check("gyroaverage", *plane, "out.h5", ranks=(ranks,), transform=("--overwrite",))
+
+    def test_operators_that_are_made_anew_some_radii_at_a_time(self):
+        """16 operators of 41 MiB: not all fit."""
+        self.write_plane("n80.h5", np.ones((80, 80)), -np.cos(np.pi * np.arange(80) / 79))
+        self.check("gyroaverage", "n80.h5", "out.h5", "--rho", "0.1:0.4:16", ranks=(1,), transform=("--overwrite",),
+                   address_limit=600 << 20)
+        report = json.loads((self.folder / "report.json").read_text())
+        self.assertLess(report["plan"]["gyroaverage"]["table_bytes"], 600 << 20)
 
     def test_conjugate_gradients(self):
         self.check("analyze", "sky.h5", "--tol", 1e-2, "--cl", "out.txt", ranks=(2,))

@@ -72,7 +72,7 @@ class Jobs(unittest.TestCase):
                 self.assertEqual(done.returncode, 75 if script.stem == "time_limited" else 0, done.stderr)
                 calls = [call for call in calls if not call.startswith("scontrol")]
                 self.assertIn("--ntasks=1 ringweave --version", calls[0])
-                self.assertIn("--cpu-bind=verbose,cores --kill-on-bad-exit=0 --wait=60 ringweave s", calls[-1])
+                self.assertIn("--cpu-bind=verbose,cores --kill-on-bad-exit=0 --wait=60 ringweave ", calls[-1])
                 for call in calls:
                     self.assertIn("OMP_NUM_THREADS=16 SRUN_CPUS_PER_TASK=16", call)
                 self.assertIn("SLURM_JOB_ID=7", done.stdout)
@@ -87,6 +87,11 @@ class Jobs(unittest.TestCase):
     def test_a_task_of_the_array_makes_the_map_of_its_seed(self):
         _, calls = self.run_batch_job("realisations.sbatch", "--fwhm", "5arcmin")
         self.assertRegex(calls[-1], r"ringweave synthesize --cl cl\.txt --seed 5 .* --resume sky_5\.h5 --fwhm 5arcmin \[")
+
+    def test_the_job_of_radii_averages_one_file_over_them(self):
+        _, calls = self.run_batch_job("gyroaverage.sbatch", "--method", "dct", FIELD="runs/phi.h5", RADII="0.1:0.4:8")
+        self.assertRegex(calls[-1], r"ringweave gyroaverage runs/phi\.h5 runs/phi_averaged\.h5 --rho 0\.1:0\.4:8 "
+                                    r"--report runs/phi_averaged\.json --verbose --method dct \[")
 
     def test_batch_jobs_end_with_the_status_of_the_program(self):
         for script in COMMAND_SCRIPTS:

@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/backend_choice.hpp"
@@ -42,14 +44,15 @@ int average(Run& run, GyroJob& job, const PlaneFileReader& reader) {
   if (run.options.dry_run) return 0;
   refuse_repeated_ends(run, job, reader);
   run.progress.stage("making tables");
-  Gyroaverage gyroaverage(run.comm, job.spec);
+  std::optional<Gyroaverage> gyroaverage(std::in_place, run.comm, job.spec);
   Provenance provenance = run.provenance(options.input);
   provenance.origin = reader.origin();
   PlaneOutput writer(run.outputs.begin(options.output), job.output, provenance);
-  GyroErrors errors{run_batches(run, job, batches, reader, gyroaverage, writer)};
-  if (options.estimate) errors.estimated = estimate_error(run, job, reader);
+  GyroErrors errors{run_batches(run, job, batches, reader, *gyroaverage, writer)};
+  record_gyroaverages(run, job, batches, *gyroaverage);
+  gyroaverage.reset();  // an estimate has its memory
+  if (options.estimate) errors.estimated = estimate_error(run, job, batches.estimate, reader);
   for (const Keyword& attribute : attributes_of(job, errors)) writer.add(attribute);
-  record_gyroaverages(run, job, batches, gyroaverage);
   record_gyro_errors(run, job, errors);
   conclude(run, job);
   const StageTimer timer(&run.times, "write");

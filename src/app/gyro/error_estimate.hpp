@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <cstdint>
+#include <vector>
+
 #include "app/gyro/gyro_job.hpp"
+#include "app/predict/memory_estimate.hpp"
 #include "app/run.hpp"
 #include "ringweave/files.hpp"
 
@@ -10,10 +14,21 @@ namespace ringweave::detail::inline app {
 /// Throws a UsageError where every second node of the job's grid is no grid for its method.
 void require_second_nodes(const GyroJob& job);
 
+/// How an error is estimated.
+struct EstimatePlan {
+  std::int64_t fields_at_once = 1;   ///< whose averages are summed over all radii
+  std::vector<MemoryItem> memory{};  ///< of this rank
+};
+
+/// Plans an estimate that sums so many fields at once, or fewer. Collective.
+EstimatePlan plan_estimate(const Run& run, const GyroJob& job, std::int64_t most_fields);
+
 /// Estimates the error of bilinear and bicubic averages over the largest average: the largest
 /// difference to the averages of every second node, divided by 3 and 15, what orders 2 and 4 say of
-/// it. An axis with an even number of nodes is cut by one, unless it is periodic. Computes all
-/// averages again, one radius and field at a time on each rank. Collective.
-double estimate_error(Run& run, const GyroJob& job, const PlaneFileReader& reader);
+/// it. With --combine sum both are of the weighted sums. An axis with an even number of nodes is
+/// cut by one, unless it is periodic. Computes all averages again, one radius and field at a time
+/// on each rank. Collective.
+double estimate_error(Run& run, const GyroJob& job, const EstimatePlan& plan,
+                      const PlaneFileReader& reader);
 
 }  // namespace ringweave::detail::inline app

@@ -3,10 +3,12 @@
 
 #include <cstdint>
 
+#include "app/gyro/error_estimate.hpp"
 #include "app/gyro/gyro_job.hpp"
 #include "app/predict/memory_estimate.hpp"
 #include "app/run.hpp"
 #include "gyro/gyro_plan.hpp"
+#include "gyro/gyro_setup.hpp"
 
 namespace ringweave::detail::inline app {
 
@@ -16,6 +18,8 @@ struct GyroBatches {
   std::int64_t size = 1;      ///< fields of each radius
   std::int64_t n_fields = 1;  ///< of all batches
   GyroPlan plan{};            ///< of a batch
+  EstimatePlan estimate{};    ///< with --estimate
+  GyroBytes bytes{};          ///< of this rank, beside its planes
   MemoryEstimate memory{};    ///< of this rank
 
   std::int64_t count() const { return (n_fields + size - 1) / size; }

@@ -80,7 +80,7 @@ void record_gyro_plan(Run& run, const GyroJob& job, const GyroBatches& batches) 
   of_plan["field_parts"] = plan.field_parts;
   of_plan["row_parts"] = plan.row_parts;
   of_plan["halo_bytes_of_field"] = plan.halo_bytes();
-  of_plan["table_bytes"] = plan.table_bytes;
+  of_plan["table_bytes"] = run.comm.max(batches.bytes.tables);
   of_plan["reason"] = plan.reason;
   record_memory(run, batches.memory);
   if (run.options.dry_run || run.options.verbose) print_plan(run, job, batches);

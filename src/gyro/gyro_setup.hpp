@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "gyro/gyro_plan.hpp"
+#include "gyro/loop_plan.hpp"
+#include "gyro/scheme.hpp"
+#include "ringweave/communicator.hpp"
+#include "ringweave/gyroaverage.hpp"
+
+namespace ringweave::detail::inline gyro {
+
+/// What a rank holds for averages, beside fields and results.
+struct GyroBytes {
+  std::int64_t tables = 0;   ///< at once
+  std::int64_t scratch = 0;  ///< beside tables
+  std::int64_t making = 0;   ///< beside tables while they are made, before there is scratch
+};
+
+/// What a rank averages with, before there are tables.
+struct GyroSetup {
+  GyroPlan plan;
+  Communicator radius_group;         ///< the ranks with the same fields and rows
+  std::unique_ptr<Scheme> scheme{};  ///< none on an idle rank
+  LoopPlan loops{};                  ///< of an idle rank only whether calls may fail
+
+  GyroBytes bytes() const;
+};
+
+/// Returns what a rank holds at least. Of method chebyshev, whose operators can be made anew one
+/// radius at a time, from sizes alone: nothing is allocated. Collective. Errors as those of
+/// Gyroaverage.
+GyroBytes least_bytes(const Communicator& comm, const GyroSpec& spec);
+
+/// Plans ranks, filters or blocks, and loops within the bytes that the specification allows.
+/// Collective. Errors as those of Gyroaverage.
+GyroSetup set_up(const Communicator& comm, const GyroSpec& spec);
+
+}  // namespace ringweave::detail::inline gyro
