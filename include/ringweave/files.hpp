@@ -225,6 +225,8 @@ struct PlaneFileAxis {
   std::vector<double> coordinates{};  ///< one for each index, or none in the file
   std::string unit{};                 ///< empty when none is given
   std::string long_name{};
+  /// Of the coordinates that were read: single_ ones are rounded. Written ones are double_.
+  Precision precision = Precision::double_;
 };
 
 /// Description of the fields of a data set: one for each index of the axes before y and x.

@@ -8,6 +8,7 @@
 #include <limits>
 #include <numeric>
 
+#include "app/plane_nodes.hpp"
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "io/equal_parts.hpp"
@@ -23,8 +24,7 @@ namespace {
 /// Tells where the nodes of an axis are.
 std::string words_of_nodes(const PlaneFileAxis& axis) {
   try {
-    const PlaneAxis nodes =
-        PlaneAxis::of_nodes(axis.coordinates, PlaneBoundary::zero, "nodes of " + axis.name);
+    const PlaneAxis nodes = nodes_in_file(axis, PlaneBoundary::zero, "nodes of " + axis.name);
     if (nodes.nodes == PlaneNodes::chebyshev) return "Chebyshev nodes";
     return fmt::format("equispaced by {:.6g}", nodes.spacing());
   } catch (const DataError& error) {

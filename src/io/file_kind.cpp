@@ -4,14 +4,16 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <optional>
 #include <string_view>
 #include <utility>
 
 #include "ringweave/error.hpp"
 
 namespace ringweave::detail::inline io {
+namespace {
 
-FileKind file_kind(const std::string& path) {
+std::optional<FileKind> known_kind(const std::string& path) {
   constexpr std::array<std::pair<std::string_view, FileKind>, 14> kinds{{
       {".fits", FileKind::fits},
       {".fit", FileKind::fits},
@@ -31,6 +33,18 @@ FileKind file_kind(const std::string& path) {
   for (const auto& [extension, kind] : kinds) {
     if (path.size() > extension.size() && path.ends_with(extension)) return kind;
   }
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool is_hdf5_name(const std::string& path) {
+  const std::optional<FileKind> kind = known_kind(path);
+  return kind == FileKind::hdf5 || kind == FileKind::netcdf;
+}
+
+FileKind file_kind(const std::string& path) {
+  if (const std::optional<FileKind> kind = known_kind(path)) return *kind;
   throw UsageError(
       fmt::format("{}: the kind of file goes by its extension, and this one is not known; use "
                   ".fits .fit .fits.gz (FITS), "

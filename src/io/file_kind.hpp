@@ -10,5 +10,7 @@ enum class FileKind { fits, hdf5, netcdf, coefficients, text, picture };
 /// coefficients; .txt .dat .tsv text; .png .pdf .svg pictures.
 /// Error  UsageError that lists these.
 FileKind file_kind(const std::string& path);
+/// Tells whether the extension is one of HDF5 or NetCDF-4.
+bool is_hdf5_name(const std::string& path);
 
 }  // namespace ringweave::detail::inline io

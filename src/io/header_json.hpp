@@ -62,7 +62,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MapHeader, grid, ordering, coverage, precisio
                                    coordsys, origin, polarisation_was_iau, listed_pixels, warnings)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AlmHeader, lmax, mmax, components, precision, unit, warnings,
                                    origin, coordsys)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PlaneFileAxis, name, size, coordinates, unit, long_name)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PlaneFileAxis, name, size, coordinates, unit, long_name,
+                                   precision)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PlaneHeader, name, unit, long_name, axes, y, x, precision,
                                    attributes)
 // Without the numbers.

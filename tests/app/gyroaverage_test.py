@@ -266,6 +266,8 @@ class Gyroaverage(program.ProgramTest):
             run = self.done("gyroaverage", "bell.h5", "out.h5", "--rho", "0.0625,0.875", "--method", "dct", "--overwrite",
                             "--report", "report.json", *padding)
             self.assertNotIn("warning", run.err)
+            with h5py.File(self.folder / "out.h5") as file:  # 64 + 2 * 14 nodes are no fast length
+                self.assertEqual(file["phi"].attrs["padding_x"], 40 if padding else 16)
             for found, rho in zip(read_field(self.folder / "out.h5"), (0.0625, 0.875)):
                 np.testing.assert_allclose(found, averaged_bell(x, x, rho), atol=1e-14)
         report = json.loads((self.folder / "report.json").read_text())["gyroaverage"]
@@ -366,8 +368,53 @@ class Gyroaverage(program.ProgramTest):
                 self.assertAlmostEqual(found[1, y, x], expected, delta=1e-12)
             back = self.averages("back.h5", *options, "--adjoint", ranks=ranks)
             self.assertAlmostEqual(np.sum(found * other), np.sum(back * self.fields), delta=1e-11)
+        radii[3, 5:8] = 3
+        with h5py.File(self.folder / "local.h5", "a") as file:
+            file["radius"][...] = radii
+        run = self.done("gyroaverage", "local.h5", "out.h5", *options, "--overwrite", "--report", "report.json", ranks=3)
+        self.assertIn(f"warning: 3 of {N * N} radii of radius are above the diagonal", run.err)
+        np.testing.assert_array_equal(read_field(self.folder / "out.h5")[:, 3, 5:8], 0)
+        self.assertEqual(json.loads((self.folder / "report.json").read_text())["gyroaverage"]["fields_of_batch"], 2)
         self.refused("belongs to --method bilinear and bicubic", "local.h5", "--rho-field", "radius", "--method", "dct",
                      code=2)
+
+    def test_coordinates_and_radii_of_single_precision_are_right_to_their_rounding(self):
+        rounded = np.linspace(0.1, 0.7, N).astype("f4")
+        exact = np.linspace(rounded[0], rounded[-1], N, dtype="f8")
+        radii = np.array([0.1, 0.3])
+        for name, nodes, rho in (("exact.h5", exact, radii), ("rounded.h5", rounded, radii.astype("f4"))):
+            write_field(self.folder / name, self.fields, nodes, nodes, axes=[("rho", rho)])
+        options = ("--combine", "pairs", "--rho", "0.1,0.3")
+        expected = self.averages("exact.h5", *options)
+        np.testing.assert_array_equal(self.averages("rounded.h5", *options), expected)
+        self.averages("rounded.h5", *options, "--domain", "0.1:0.7,0.1:0.7", ranks=3)
+        with h5py.File(self.folder / "out.h5") as file:
+            np.testing.assert_allclose(file["x"][:], np.linspace(0.1, 0.7, N), rtol=1e-15)
+        self.assertIn("equispaced by 0.0260", self.done("info", "rounded.h5").out)
+        write_field(self.folder / "cheb4.h5", self.of_cheb, chebyshev(12).astype("f4"), chebyshev(12).astype("f4"))
+        np.testing.assert_array_equal(self.averages("cheb4.h5", "--rho", 0.2), self.averages("cheb.h5", "--rho", 0.2))
+        self.refused("0.10001", "rounded.h5", "--combine", "pairs", "--rho", "0.10001,0.3", ranks=(1,))
+        rounded[5] += 1e-5
+        write_field(self.folder / "crooked4.h5", self.fields[0], rounded, rounded)
+        self.refused(("node 5 (from 0)", "single precision"), "crooked4.h5", "--rho", 0.1, ranks=(1,))
+
+    def test_a_data_set_rho_is_refused_where_an_axis_rho_comes(self):
+        write_field(self.folder / "named.h5", self.fields[0], self.nodes, self.nodes, name="rho")
+        self.refused("axis of radii /rho", "named.h5", "--rho", 0.1, "--dry-run", code=2)
+        write_field(self.folder / "named.h5", np.full((N, N), 0.1), self.nodes, self.nodes, name="radius")
+        self.done("gyroaverage", "named.h5", "out.h5", "--field", "rho", "--rho-field", "radius", "--overwrite")
+        self.assertEqual(read_field(self.folder / "out.h5", "rho").shape, (N, N))
+
+    def test_meshes_of_coordinates_leave_the_domain_to_be_given(self):
+        x, y = np.meshgrid(self.nodes, self.nodes)
+        with h5py.File(self.folder / "mesh.h5", "w") as file:
+            file["phi"], file["x"], file["y"] = self.fields[0], x, y
+        self.assertIn("name one of them", self.done("gyroaverage", "mesh.h5", "none.h5", "--rho", 0.1, code=2).err)
+        run = self.done("gyroaverage", "mesh.h5", "none.h5", "--field", "phi", "--rho", 0.1, code=2)
+        for words in ("/x has 2 dimensions, and coordinates of an axis have one", "--domain X0:X1,Y0:Y1"):
+            self.assertIn(words, run.err)
+        found = self.averages("mesh.h5", "--field", "phi", "--rho", 0.1, "--domain=-1:1,-1:1", ranks=3)
+        np.testing.assert_allclose(found, self.averages("phi.h5", "--rho", 0.1)[:, 0], atol=1e-12)
 
     def test_radii_beyond_the_diagonal_give_zeros_and_a_warning(self):
         run = self.done("gyroaverage", "phi.h5", "out.h5", "--rho", "0.1,3", "--overwrite")

@@ -121,6 +121,16 @@ class PlaneFiles(program.ProgramTest):
         self.assertIn("--zoom is for maps or spectra",
                       self.done("plot", "in.h5", "no.png", "--zoom", "1deg,2deg,3deg", code=2).err)
 
+    def test_a_plot_of_logarithms_tells_of_values_without_one(self):
+        values = self.field()
+        values[2, 3:6] = (0, -1, -2)
+        write_plane(self.path("in.h5"), values, y=self.Y, x=self.X)
+        for ranks in RANKS:
+            run = self.done("plot", "in.h5", "log.png", "--scale", "log", "--width", 300, "--overwrite", ranks=ranks)
+            self.assertIn("3 nodes are not positive; --scale log leaves them blank", run.err)
+        write_plane(self.path("low.h5"), -self.field(), y=self.Y, x=self.X)
+        self.assertIn("has no positive value", self.done("plot", "low.h5", "no.png", "--scale", "log", code=3).err)
+
     def test_commands_of_the_sphere_refuse_planes(self):
         write_plane(self.path("in.h5"), self.field(), y=self.Y, x=self.X)
         self.assertIn("holds fields in the plane", self.done("convert", "in.h5", "out.fits", code=3).err)

@@ -30,6 +30,11 @@ TEST(FileKind, OtherNamesAreUsageErrorsThatListTheKinds) {
   }
 }
 
+TEST(FileKind, NamesOfHdf5AreThoseOfBothKinds) {
+  for (const char* name : {"a.h5", "a.hdf5", "a.nc", "a.nc4"}) EXPECT_TRUE(is_hdf5_name(name));
+  for (const char* name : {"a.txt", "a", "", ".h5", "a.h5:w"}) EXPECT_FALSE(is_hdf5_name(name));
+}
+
 TEST(UnitName, IsWhatAstropyParses) {
   EXPECT_EQ(astropy_unit("K_CMB"), "K");
   EXPECT_EQ(astropy_unit("uK_RJ"), "uK");

@@ -327,6 +327,8 @@ TEST_F(PlaneFiles, CoordinatesMayLieBesideTheDataSet) {
   EXPECT_EQ(reader.header().precision, Precision::single_);
   EXPECT_EQ(reader.header().x.coordinates, (std::vector<double>{1, 2, 3, 5}));
   EXPECT_EQ(reader.header().y.coordinates, (std::vector<double>{-1, 0, 2}));
+  EXPECT_EQ(reader.header().x.precision, Precision::single_);
+  EXPECT_EQ(reader.header().y.precision, Precision::double_);
   EXPECT_EQ(reader.header().axes[0].name, "axis0");
   EXPECT_TRUE(reader.header().axes[0].coordinates.empty());
   const PlaneFilePart part = rows_of(reader.header());
@@ -334,6 +336,25 @@ TEST_F(PlaneFiles, CoordinatesMayLieBesideTheDataSet) {
   reader.read(part, view_of(values, reader.header(), part));
   for (std::int64_t i = 0; i < ssize64(values) / 2; ++i)
     EXPECT_EQ(values[to_size(i)], static_cast<double>(12 + 4 * part.row_begin + i));
+}
+
+TEST_F(PlaneFiles, MeshesAreNoCoordinates) {
+  make_plain([](const Hdf5Handle& file, const Hdf5Handle&) {
+    put_dataset(file, "x", H5T_IEEE_F64LE, {3, 4}, numbers(12));
+  });
+  const PlaneFileReader reader(comm_, path_, "f");
+  EXPECT_TRUE(reader.header().x.coordinates.empty());
+  ASSERT_EQ(reader.warnings().size(), 1U);
+  EXPECT_TRUE(reader.warnings()[0].starts_with("/x has 2 dimensions")) << reader.warnings()[0];
+}
+
+TEST_F(PlaneFiles, ADataSetOfSeveralNamesIsOneField) {
+  make_plain([](const Hdf5Handle& file, const Hdf5Handle& f) {
+    const Hdf5Handle group = create_hdf5_group(file, "", "group");
+    H5Olink(f.id(), group.id(), "same", H5P_DEFAULT, H5P_DEFAULT);
+    H5Olink(f.id(), file.id(), "again", H5P_DEFAULT, H5P_DEFAULT);
+  });
+  EXPECT_EQ(PlaneFileReader(comm_, path_).header().name, "again");
 }
 
 TEST_F(PlaneFiles, ScalesNameTheAxes) {

@@ -143,16 +143,17 @@ SkyPicture picture_of(const PlotOptions& options, const MapHeader& header, int c
   return picture;
 }
 
-/// Makes pixels without a logarithm UNSEEN and tells how many. Collective. Error  DataError where
+/// Makes values without a logarithm UNSEEN and tells how many. Collective. Error  DataError where
 /// none is left.
-void blank_not_positive(Run& run, const std::string& path, MapView<float> map) {
+/// things  that the values belong to
+template <class T>
+void blank_not_positive(Run& run, const std::string& path, const char* things, View<T> values) {
   std::int64_t blank = 0, left = 0;
-  const auto values = map.component(0);
   for (std::int64_t i = 0; i < values.size(); ++i) {
     const double value = static_cast<double>(values[i]);
     if (!has_value(value)) continue;
     value > 0 ? ++left : ++blank;
-    if (value <= 0) values[i] = static_cast<float>(unseen);
+    if (value <= 0) values[i] = static_cast<T>(unseen);
   }
   blank = run.comm.sum(blank);
   if (run.comm.sum(left) == 0) {
@@ -160,8 +161,8 @@ void blank_not_positive(Run& run, const std::string& path, MapView<float> map) {
                     "has no positive value to draw with --scale log; take --scale linear or asinh");
   }
   if (blank > 0)
-    run.note(
-        fmt::format("{}: {} pixels are not positive; --scale log leaves them blank", path, blank));
+    run.note(fmt::format("{}: {} {} are not positive; --scale log leaves them blank", path, blank,
+                         things));
 }
 
 void plot_map(Run& run, const PlotOptions& options, MapReader& reader) {
@@ -183,7 +184,7 @@ void plot_map(Run& run, const PlotOptions& options, MapReader& reader) {
         fmt::format("{}: {} pixels are NaN or infinite; drawn as UNSEEN", options.input, broken));
   }
   if (picture.colours.scale == ScaleKind::logarithmic)
-    blank_not_positive(run, options.input, map.view());
+    blank_not_positive(run, options.input, "pixels", map.view().component(0));
   run.progress.stage("drawing");
   const RasterSize size = raster_size(picture);
   const View<const float> values = map.view().component(0);
@@ -284,6 +285,8 @@ void plot_plane(Run& run, const PlotOptions& options) {
   run.progress.stage("reading " + options.input);
   reader.read(part, MapView<double>(values.data(), ssize64(part.fields),
                                     (part.row_end - part.row_begin) * header.x.size));
+  if (picture.colours.scale == ScaleKind::logarithmic)
+    blank_not_positive(run, options.input, "nodes", View<double>(values.data(), ssize64(values)));
   run.progress.stage("drawing");
   const AtomicOutput& output = run.outputs.begin(options.output);
   agree(run.comm, [&] {

@@ -13,8 +13,10 @@
 #include <utility>
 
 #include "app/gyro/number_list.hpp"
+#include "app/plane_nodes.hpp"
 #include "app/transform_setup.hpp"
 #include "base/checked_cast.hpp"
+#include "gyro/bessel_filter.hpp"
 #include "gyro/gyro_checks.hpp"
 #include "ringweave/error.hpp"
 
@@ -28,6 +30,7 @@ constexpr std::array<std::string_view, 9> own_attributes{
     "adjoint", "rho_field", "error_indicator", "estimated_error"};
 /// Radii of a file and of an option are the same to this, relative.
 constexpr double same_radius = 1e-12;
+constexpr double same_single_radius = 1e-6;
 /// As PlaneAxis::of_nodes().
 constexpr double same_node = 1e-9;
 
@@ -120,8 +123,9 @@ void match_radii(const GyroJob& job, const PlaneFileAxis& axis, std::vector<doub
                                       "one radius for each",
                                       job.input.name, axis.size, option, radii.size()));
   }
+  const double most = axis.precision == Precision::single_ ? same_single_radius : same_radius;
   for (std::size_t i = 0; i < axis.coordinates.size(); ++i) {
-    if (std::abs(radii[i] - axis.coordinates[i]) <= same_radius * std::abs(radii[i])) continue;
+    if (std::abs(radii[i] - axis.coordinates[i]) <= most * std::abs(radii[i])) continue;
     throw DataError(
         path, fmt::format("index {} of rho has the radius {} in the file and {} by {}; leave the "
                           "option out, or give the radii of the file",
@@ -164,11 +168,20 @@ double last_node(const DomainEnds& ends, std::int64_t size, PlaneBoundary bounda
   return ends.last - (ends.last - ends.first) / static_cast<double>(size);
 }
 
-void require_domain(const PlaneAxis& axis, const DomainEnds& ends, const std::string& where,
-                    char name) {
+/// Gives an axis the ends of --domain, which must be those of its file.
+/// rounding  of the coordinates in the file
+void match_domain(PlaneAxis& axis, const DomainEnds& ends, double rounding,
+                  const std::string& where, char name) {
   const double last = last_node(ends, axis.size, axis.boundary);
-  const double most = same_node * (axis.last - axis.first) / static_cast<double>(axis.size - 1);
-  if (std::abs(axis.first - ends.first) <= most && std::abs(axis.last - last) <= most) return;
+  const double most =
+      std::max(rounding, same_node * (axis.last - axis.first) / static_cast<double>(axis.size - 1));
+  if (std::abs(axis.first - ends.first) <= most && std::abs(axis.last - last) <= most) {
+    if (rounding > 0) {
+      axis.first = ends.first;
+      axis.last = last;
+    }
+    return;
+  }
   throw UsageError(fmt::format(
       "--domain: {} has nodes of {} from {} to {}, and by --domain they go from {} to {}; leave "
       "--domain out",
@@ -189,8 +202,13 @@ PlaneAxis axis_of_file(const PlaneFileAxis& of_file, const GyroaverageOptions& o
   const bool is_chebyshev = options.method == "chebyshev" && !is_elsewhere;
   PlaneAxis axis;
   if (!of_file.coordinates.empty()) {
-    axis = PlaneAxis::of_nodes(of_file.coordinates, choice.boundary, where);
-    if (choice.ends) require_domain(axis, *choice.ends, options.input, choice.name);
+    axis = nodes_in_file(of_file, choice.boundary, where);
+    if (choice.ends) {
+      match_domain(axis, *choice.ends, rounding_of_coordinates(of_file), options.input,
+                   choice.name);
+    }
+    // Up to three nodes are of both kinds, and count as equispaced.
+    if (is_chebyshev && axis.size <= 3) axis.nodes = PlaneNodes::chebyshev;
   } else {
     if (!choice.ends) {
       throw UsageError(fmt::format(
@@ -202,8 +220,6 @@ PlaneAxis axis_of_file(const PlaneFileAxis& of_file, const GyroaverageOptions& o
             last_node(*choice.ends, of_file.size, choice.boundary),
             is_chebyshev ? PlaneNodes::chebyshev : PlaneNodes::equispaced, choice.boundary};
   }
-  // Up to three nodes are the same in both ways.
-  if (is_chebyshev && axis.size <= 3) axis.nodes = PlaneNodes::chebyshev;
   return axis;
 }
 
@@ -274,6 +290,16 @@ PlaneGrid grid_of_output(const GyroSpec& spec, bool is_adjoint) {
   return grid;
 }
 
+/// Throws a UsageError where OUT would have the axis rho in the place of the data set.
+void require_other_name(const GyroJob& job) {
+  const std::string& name = job.input.name;
+  if (name.substr(0, name.find('/')) != rho_name) return;
+  throw UsageError(fmt::format(
+      "{}: averages of /{} have an axis of radii /{}, which would take the place of the data set; "
+      "rename it before, e.g. in h5py file.move('{}', 'density')",
+      job.options.input, name, rho_name, name));
+}
+
 void set_output(GyroJob& job, std::optional<std::size_t> rho) {
   const bool by_target = !job.options.rho_field.empty();
   const bool has_rho = !by_target && output_has_rho(job.combination, job.is_adjoint());
@@ -291,6 +317,7 @@ void set_output(GyroJob& job, std::optional<std::size_t> rho) {
   }
   job.n_fields = job.output.n_fields();
   if (!has_rho) return;
+  require_other_name(job);
   job.output.axes.insert(job.output.axes.begin(), axis);
   job.numbers_out = {true, axis.size, job.n_fields};
 }
@@ -303,6 +330,14 @@ void warn_of_large_radii(Run& run, const GyroSpec& spec) {
   run.warn(
       fmt::format("{} of {} radii are above the diagonal of the domain: their averages are zero",
                   count, spec.radii.size()));
+}
+
+/// The largest radius whose averages are not all zero; 0 without one.
+double largest_radius(const GyroSpec& spec) {
+  double largest = 0;
+  for (const double radius : spec.radii)
+    if (!is_beyond(spec.grid, radius)) largest = std::max(largest, radius);
+  return largest;
 }
 
 std::vector<std::int64_t> numbers_of(const FieldNumbers& numbers, const GyroPart& part,
@@ -333,13 +368,14 @@ PlaneHeader header_on(const PlaneHeader& input, const PlaneGrid& grid, Precision
   PlaneHeader header = input;
   header.precision = precision;
   for (auto [to, axis] : {std::pair{&header.x, &grid.x}, std::pair{&header.y, &grid.y}}) {
-    if (ssize64(to->coordinates) == axis->size) {
+    if (ssize64(to->coordinates) == axis->size && to->precision == Precision::double_) {
       // Coordinates of the file are kept to the last digit, where they are those of the axis.
       const double most = same_node * (axis->last - axis->first) / static_cast<double>(axis->size);
       const std::int64_t middle = axis->size / 4;
       if (std::abs(to->coordinates[to_size(middle)] - axis->node(middle)) <= most) continue;
     }
     to->size = axis->size;
+    to->precision = Precision::double_;
     to->coordinates.resize(to_size(axis->size));
     for (std::int64_t i = 0; i < axis->size; ++i) to->coordinates[to_size(i)] = axis->node(i);
   }
@@ -394,13 +430,9 @@ std::vector<Keyword> attributes_of(const GyroJob& job) {
       {"combine", job.options.combine, "how fields and radii meet"},
       {"adjoint", job.is_adjoint(), "whether it is the transpose"}};
   if (spec.method == GyroMethod::dct) {
-    const auto nodes = [&](const PlaneAxis& axis, std::int64_t least) {
-      return axis.boundary == PlaneBoundary::zero ? std::max(spec.padding, least) : 0;
-    };
-    attributes.push_back({"padding_x", nodes(spec.grid.x, least_padding_x(spec)),
-                          "nodes of zeros added at each end of x"});
-    attributes.push_back({"padding_y", nodes(spec.grid.y, least_padding_y(spec)),
-                          "nodes of zeros added at each end of y"});
+    const BesselAxes axes = bessel_axes(spec.grid, largest_radius(spec), spec.padding);
+    attributes.push_back({"padding_x", axes.x.first, "nodes of zeros before the first of x"});
+    attributes.push_back({"padding_y", axes.y.first, "nodes of zeros before the first of y"});
   }
   if (!job.options.rho_field.empty())
     attributes.push_back({"rho_field", job.options.rho_field, "radii of the targets"});

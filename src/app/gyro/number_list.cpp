@@ -72,14 +72,9 @@ struct FileName {
   std::string dataset;
 };
 
-bool is_hdf5(const std::string& path) {
-  return path.ends_with(".h5") || path.ends_with(".hdf5") || path.ends_with(".nc") ||
-         path.ends_with(".nc4");
-}
-
 FileName split(const std::string& name) {
   const std::size_t colon = name.rfind(':');
-  if (colon == std::string::npos || !is_hdf5(name.substr(0, colon))) return {name, {}};
+  if (colon == std::string::npos || !is_hdf5_name(name.substr(0, colon))) return {name, {}};
   return {name.substr(0, colon), name.substr(colon + 1)};
 }
 

@@ -19,9 +19,12 @@ namespace {
 /// The ranks that have the same radii and fields, and so all rows together. Collective.
 Communicator ranks_of_rows(const Run& run, const GyroPart& part) {
   const std::int64_t place = part.is_empty() ? 0 : 1 + part.radius_begin;
-  const Communicator same_radii =
-      run.comm.split(checked_cast<int>(place, "radii"), run.comm.rank());
-  return same_radii.split(checked_cast<int>(part.field_begin, "fields"), same_radii.rank());
+  const auto [of_radii, of_fields] = agreed(run.comm, [&] {
+    return std::pair{checked_cast<int>(place, "radii"),
+                     checked_cast<int>(part.field_begin, "fields")};
+  });
+  const Communicator same_radii = run.comm.split(of_radii, run.comm.rank());
+  return same_radii.split(of_fields, same_radii.rank());
 }
 
 /// The planes of this rank, and one step of the run: what one call makes of them.

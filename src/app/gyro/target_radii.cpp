@@ -25,8 +25,9 @@
 namespace ringweave::detail::inline app {
 namespace {
 
-/// Fields of a rank at once: their rows of the operator are made once for all.
-constexpr std::int64_t usual_step_bytes = std::int64_t{1} << 30;
+/// Fields of a rank at once: their rows of the operator are made once for all, which more fields
+/// hardly make faster.
+constexpr std::int64_t usual_step_bytes = std::int64_t{1} << 26;
 /// Planes of doubles that the transpose takes for each field.
 constexpr std::int64_t planes_of_transpose = 16;
 
@@ -41,6 +42,7 @@ struct TargetShare {
   std::int64_t n_steps = 1;      ///< of the rank that has most
 
   std::int64_t n_rows() const { return row_end - row_begin; }
+  std::int64_t n_fields() const { return field_end - field_begin; }
   /// The fields of a step.
   std::vector<std::int64_t> fields_of(std::int64_t step) const {
     std::vector<std::int64_t> fields;
@@ -74,10 +76,10 @@ TargetShare share_of(const Run& run, const GyroJob& job) {
     share.row_begin = n_rows * rank / n_ranks;
     share.row_end = n_rows * (rank + 1) / n_ranks;
   }
+  const std::int64_t n_fields = run.comm.max(share.n_fields());
   share.most_fields = run.comm.min(
-      std::clamp<std::int64_t>(usual_step_bytes / bytes_of_field(job, share), 1, job.n_fields));
-  share.n_steps = run.comm.max((share.field_end - share.field_begin + share.most_fields - 1) /
-                               share.most_fields);
+      std::clamp<std::int64_t>(usual_step_bytes / bytes_of_field(job, share), 1, n_fields));
+  share.n_steps = (n_fields + share.most_fields - 1) / share.most_fields;
   return share;
 }
 
@@ -109,6 +111,21 @@ HostBuffer<double> read_radii(Run& run, const GyroJob& job, const TargetShare& s
   return radii;
 }
 
+/// Says how many circles are larger than the rectangle. Collective.
+void warn_of_large_radii(Run& run, const GyroJob& job, const HostBuffer<double>& radii) {
+  const PlaneGrid& grid = job.spec.grid;
+  // Of a transpose every rank has all radii.
+  const bool counts = !job.is_adjoint() || run.comm.is_root();
+  const auto count = counts ? std::count_if(radii.begin(), radii.end(),
+                                            [&](double radius) { return is_beyond(grid, radius); })
+                            : 0;
+  const std::int64_t n_large = run.comm.sum(std::int64_t{count});
+  if (n_large == 0) return;
+  run.warn(fmt::format(
+      "{} of {} radii of {} are above the diagonal of the domain: averages there are zero", n_large,
+      grid.n_nodes(), job.options.rho_field));
+}
+
 /// Puts the plan into the report and throws where the memory does not hold it. Collective.
 void require_plan(Run& run, const GyroJob& job, const TargetShare& share) {
   const std::int64_t own = share.n_rows() * job.spec.grid.x.size;
@@ -116,12 +133,16 @@ void require_plan(Run& run, const GyroJob& job, const TargetShare& share) {
       with_program({{"fields and averages", share.most_fields * bytes_of_field(job, share)},
                     {"radii", own * std::int64_t{sizeof(double)}}});
   record_memory(run, estimate);
-  run.report["gyroaverage"] = {{"method", word_of(job.spec.method)},
-                               {"adjoint", job.is_adjoint()},
-                               {"rho_field", job.options.rho_field},
-                               {"fields", job.n_fields},
-                               {"batches", share.n_steps}};
-  if (run.options.dry_run || run.options.verbose) PlanTable(run).memory(estimate);
+  run.report["gyroaverage"] = {
+      {"method", word_of(job.spec.method)},   {"adjoint", job.is_adjoint()},
+      {"rho_field", job.options.rho_field},   {"fields", job.n_fields},
+      {"fields_of_batch", share.most_fields}, {"batches", share.n_steps}};
+  if (run.options.dry_run || run.options.verbose) {
+    PlanTable table(run);
+    table.count("fields of a batch", std::min(share.most_fields, share.n_fields()));
+    table.count("rows of averages", share.n_rows());
+    table.memory(estimate);
+  }
   if (fits_memory(run, estimate)) return;
   throw ResourceError(
       fmt::format("one field of {} needs {} on a rank, which a node lacks; use more nodes with "
@@ -191,6 +212,7 @@ int average_by_target(Run& run, const GyroJob& job, const PlaneFileReader& reade
   require_plan(run, job, share);
   if (run.options.dry_run) return 0;
   const HostBuffer<double> radii = read_radii(run, job, share);
+  warn_of_large_radii(run, job, radii);
   refuse_repeated_ends(run, job, reader);
   Provenance provenance = run.provenance(options.input);
   provenance.origin = reader.origin();

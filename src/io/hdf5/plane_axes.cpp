@@ -56,6 +56,18 @@ bool has_no_numbers(const Hdf5AttributeReader& attributes) {
   return attributes.text_or_empty("NAME").starts_with("This is a netCDF dimension");
 }
 
+/// Tells whether a dataset holds floating-point numbers of 4 bytes or less.
+bool is_single(const Hdf5Handle& dataset) {
+  const Hdf5Handle type(H5Dget_type(dataset.id()), H5Tclose);
+  return H5Tget_class(type.id()) == H5T_FLOAT && H5Tget_size(type.id()) <= sizeof(float);
+}
+
+/// Returns the number of dimensions of a dataset.
+int rank_of(const Hdf5Handle& dataset) {
+  const Hdf5Handle space(H5Dget_space(dataset.id()), H5Sclose);
+  return H5Sget_simple_extent_ndims(space.id());
+}
+
 /// Reads one finite number for each index of an axis. Error  DataError.
 std::vector<double> coordinates_of(const AxisSearch& search, const std::string& dataset,
                                    const PlaneFileAxis& axis) {
@@ -95,6 +107,13 @@ void describe_axis(const AxisSearch& search, const std::string& dataset, bool is
   const Hdf5Handle opened(H5Dopen2(search.file.id(), dataset.c_str(), H5P_DEFAULT), H5Dclose);
   const Hdf5AttributeReader attributes(opened, search.path);
   if (has_no_numbers(attributes)) return;
+  if (const int rank = rank_of(opened); is_of_plane && rank > 1) {
+    warnings.push_back(fmt::format(
+        "/{} has {} dimensions, and coordinates of an axis have one; axis {} has no coordinates: "
+        "write one-dimensional ones, or give gyroaverage --domain",
+        dataset, rank, axis.name));
+    return;
+  }
   if (is_of_plane) {
     axis.coordinates = coordinates_of(search, dataset, axis);
     require_ascending(search, dataset, axis.coordinates);
@@ -107,6 +126,7 @@ void describe_axis(const AxisSearch& search, const std::string& dataset, bool is
                       axis.size, axis.name));
     }
   }
+  if (!axis.coordinates.empty() && is_single(opened)) axis.precision = Precision::single_;
   axis.unit = attributes.text_or_empty("units");
   axis.long_name = attributes.text_or_empty("long_name");
 }

@@ -102,13 +102,24 @@ std::set<std::string> coordinates_of(const Hdf5Handle& file, const std::string& 
   return names;
 }
 
+/// Returns where the object of a dataset lies in the file: the same for all its names.
+hobj_ref_t address_of(const Hdf5Handle& file, const std::string& name) {
+  hobj_ref_t address = 0;
+  H5Rcreate(&address, file.id(), name.c_str(), H5R_OBJECT, -1);
+  return address;
+}
+
+/// Lists what may be a field; of several names of a dataset the first.
 std::vector<Listed> possible_fields(const Hdf5Handle& file, const std::string& path,
                                     const std::vector<std::string>& datasets) {
   const std::set<std::string> coordinates = coordinates_of(file, path, datasets);
   std::vector<Listed> fields;
+  std::set<hobj_ref_t> addresses;
   for (const std::string& name : datasets) {
     Listed found = listed(file, name);
-    if (found.is_field && !coordinates.contains(last_part(name))) fields.push_back(found);
+    if (found.is_field && !coordinates.contains(last_part(name)) &&
+        addresses.insert(address_of(file, name)).second)
+      fields.push_back(std::move(found));
   }
   return fields;
 }
