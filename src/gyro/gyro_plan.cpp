@@ -10,11 +10,12 @@
 
 #include "base/checked_cast.hpp"
 #include "fft/plane_filter.hpp"
+#include "gyro/bessel_filter.hpp"
 #include "gyro/chebyshev_blocks.hpp"
 #include "gyro/gyro_checks.hpp"
 #include "gyro/interpolation.hpp"
 #include "gyro/schemes.hpp"
-#include "gyro/stencil_tables.hpp"
+#include "gyro/stencil_plan.hpp"
 
 namespace ringweave::detail::inline gyro {
 namespace {
@@ -171,56 +172,57 @@ std::string reason_of(const GyroSpec& spec, const GyroPlan& plan) {
   return reason;
 }
 
-std::int64_t filter_length(const PlaneAxis& axis, GyroMethod method, std::int64_t reach,
-                           std::int64_t padding) {
-  if (axis.boundary == PlaneBoundary::mirror) return 2 * (axis.size - 1);
-  if (axis.boundary == PlaneBoundary::periodic) return axis.size;
-  if (method == GyroMethod::dct) return fast_length(axis.size + 2 * padding);
-  return fast_length(axis.size + reach);
+/// Returns the most bytes of tables of a rank. bytes_of(r): those of a radius
+template <class Bytes>
+std::int64_t most_table_bytes(const GyroPlan& plan, const Bytes& bytes_of) {
+  std::int64_t most = 0;
+  for (int part = 0; part < plan.radius_parts; ++part) {
+    const GyroPart radii = plan.part(part * plan.field_parts * plan.row_parts);
+    std::int64_t bytes = 0;
+    for (std::int64_t r = radii.radius_begin; r < radii.radius_end; ++r) bytes += bytes_of(r);
+    most = std::max(most, bytes);
+  }
+  return most;
 }
 
-/// Bytes of the tables of sides and corners of the largest radius.
-std::int64_t bytes_of_sides(const GyroSpec& spec) {
-  const PlaneGrid& grid = spec.grid;
-  const double radius = static_cast<double>(halo_of_band(spec)) * grid.y.spacing();
-  const GridCircle circle{radius / grid.x.spacing(), radius / grid.y.spacing()};
-  return stencil_table_bytes(
-             spec.method == GyroMethod::bilinear ? Interpolation::bilinear : Interpolation::bicubic,
-             circle, grid.x.size, grid.y.size, grid.x.boundary, grid.y.boundary)
-      .sides;
+/// Bytes of a spectrum, and of sums of spectra.
+std::int64_t spectra_bytes(const FilterAxis& x, const FilterAxis& y) {
+  return 2 * (x.length / 2 + 1) * y.length * std::int64_t{sizeof(std::complex<double>)};
+}
+
+void predict_stencil_bytes(const GyroSpec& spec, GyroPlan& plan) {
+  // Rows in the middle have the most beside them.
+  const std::int64_t middle = plan.row_parts / 2;
+  const StencilPlan stencil =
+      plan_stencil(spec, {even_cut(spec.grid.y.size, middle, plan.row_parts),
+                          even_cut(spec.grid.y.size, middle + 1, plan.row_parts)});
+  plan.table_bytes = most_table_bytes(plan, [&](std::int64_t r) { return stencil.table_bytes(r); });
+  for (const StencilFilter& filter : stencil.filters) {
+    plan.scratch_bytes_of_field =
+        std::max(plan.scratch_bytes_of_field, spectra_bytes(filter.x, filter.y));
+  }
+}
+
+void predict_dct_bytes(const GyroSpec& spec, GyroPlan& plan) {
+  plan.table_bytes = most_table_bytes(plan, [&](std::int64_t r) {
+    const double rho = spec.radii[to_size(r)];
+    if (is_beyond(spec.grid, rho)) return std::int64_t{0};
+    const BesselAxes axes = bessel_axes(spec.grid, rho, spec.padding);
+    plan.scratch_bytes_of_field =
+        std::max(plan.scratch_bytes_of_field, spectra_bytes(axes.x, axes.y));
+    return axes.multiplier_size() * std::int64_t{sizeof(double)};
+  });
 }
 
 /// Predicts bytes of tables and scratch from the sizes of filters, or of blocks.
 void predict_bytes(const GyroSpec& spec, GyroPlan& plan) {
-  const std::int64_t radii = most_radii(plan.block_begin, plan.radius_parts);
-  const PlaneGrid& grid = plan.grid;
+  if (is_stencil(spec.method)) return predict_stencil_bytes(spec, plan);
+  if (spec.method == GyroMethod::dct) return predict_dct_bytes(spec, plan);
   constexpr std::int64_t of_number = sizeof(double);
-  if (spec.method == GyroMethod::chebyshev) {
-    const double operators = static_cast<double>(radii) * chebyshev_operator_size(spec);
-    plan.table_bytes =
-        static_cast<std::int64_t>(std::min(operators * of_number / plan.row_parts, most_predicted));
-    plan.scratch_bytes_of_field = of_number * 2 * (grid.n_nodes() + plan.targets.n_nodes());
-    return;
-  }
-  const std::int64_t reach_y = halo_of_band(spec);
-  const auto reach_x = static_cast<std::int64_t>(
-      std::min(static_cast<double>(grid.x.size),
-               static_cast<double>(reach_y) * grid.y.spacing() / grid.x.spacing()));
-  const std::int64_t padding_x = std::max(spec.padding, least_padding_x(spec));
-  const std::int64_t padding_y = std::max(spec.padding, least_padding_y(spec));
-  const std::int64_t length_x = filter_length(grid.x, spec.method, reach_x, padding_x);
-  const std::int64_t length_y =
-      plan.row_parts > 1 ? fast_length(most_of_a_part(grid.y.size, plan.row_parts) + 2 * reach_y)
-                         : filter_length(grid.y, spec.method, reach_y, padding_y);
-  const auto frequencies = [&](const PlaneAxis& axis, std::int64_t length) {
-    const bool is_cosine = spec.method == GyroMethod::dct && axis.boundary == PlaneBoundary::zero;
-    return is_cosine ? length : length / 2 + 1;
-  };
-  plan.table_bytes =
-      radii * of_number * frequencies(grid.x, length_x) * frequencies(grid.y, length_y);
-  if (is_stencil(spec.method)) plan.table_bytes += radii * bytes_of_sides(spec);
-  constexpr std::int64_t of_complex = sizeof(std::complex<double>);
-  plan.scratch_bytes_of_field = 2 * of_complex * (length_x / 2 + 1) * length_y;
+  const auto radii = static_cast<double>(most_radii(plan.block_begin, plan.radius_parts));
+  plan.table_bytes = static_cast<std::int64_t>(
+      std::min(radii * chebyshev_operator_size(spec) * of_number / plan.row_parts, most_predicted));
+  plan.scratch_bytes_of_field = of_number * 2 * (plan.grid.n_nodes() + plan.targets.n_nodes());
 }
 
 }  // namespace
