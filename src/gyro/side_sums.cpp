@@ -28,8 +28,8 @@ SideLines side_lines(std::int64_t n, std::int64_t margin, std::int64_t targets, 
   lines.reach = reach;
   const std::int64_t pad = round_up(reach, 8);
   lines.stride = 2 * pad + round_up(length, line_block);
-  // A power of two would put the same position of all lines in the same places of a cache.
-  if (lines.stride % 64 == 0) lines.stride += 8;
+  // An odd number of cache lines: positions of all lines are then spread over the whole cache.
+  if (lines.stride % 16 == 0) lines.stride += 8;
   lines.first = first + pad;
   return lines;
 }
