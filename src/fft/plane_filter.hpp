@@ -47,6 +47,19 @@ struct FilterWindow {
   std::int64_t y_end = 0;
 };
 
+/// Which numbers of a multiplier are stored: [frequency of y][frequency of x], or of one that stays
+/// the same where x and y are exchanged, on equal axes, those of q >= p: (q, p) at q (q + 1) / 2 +
+/// p.
+enum class MultiplierForm { whole, symmetric };
+
+/// Returns how many these are.
+std::int64_t multiplier_size(const FilterAxis& x, const FilterAxis& y, MultiplierForm form);
+
+struct FilterMultiplier {
+  const double* values = nullptr;
+  MultiplierForm form = MultiplierForm::whole;
+};
+
 /// Filters planes: pad, real FFT, multiply by real even multipliers, inverse FFT, crop. Fourier and
 /// cosine axes, the latter as real FFTs of reordered rows. Real symmetric operators. Plans are made
 /// once, without measuring. Constant after construction; any thread may call it, each with spectra
@@ -66,17 +79,17 @@ class PlaneFilter {
   const FilterAxis& y() const;
   std::int64_t spectrum_size() const;              ///< complex numbers of the spectrum of a plane
   std::int64_t scratch_size(int n_threads) const;  ///< doubles
-  std::int64_t multiplier_size() const;            ///< x().n_frequencies() * y().n_frequencies()
 
   /// plane     [y.size][x.size], rows `row_stride` apart
   /// spectrum  spectrum_size() numbers in an order of its own, overwritten
   void forward(const double* plane, std::int64_t row_stride, const FilterWindow& window,
                std::complex<double>* spectrum, double* scratch, int n_threads) const;
   /// Adds weight * multiplier * spectrum to `sum`, or overwrites it.
-  /// multiplier  [frequency of y][frequency of x], with what the inverse needs divided out (see
-  ///             scale())
-  void multiply(const double* multiplier, double weight, const std::complex<double>* spectrum,
-                std::complex<double>* sum, Accumulate how, int n_threads) const;
+  /// multiplier  with what the inverse needs divided out (see scale()); not symmetric on cosine
+  /// axes
+  void multiply(const FilterMultiplier& multiplier, double weight,
+                const std::complex<double>* spectrum, std::complex<double>* sum, Accumulate how,
+                double* scratch, int n_threads) const;
   /// plane  [y.size_out][x.size_out], rows `row_stride` apart; overwritten or added to
   /// sum    its contents are lost
   void backward(std::complex<double>* sum, double* plane, std::int64_t row_stride, Accumulate how,
@@ -91,7 +104,7 @@ class PlaneFilter {
   /// taps  [n_y][n_x]
   /// multiplier  multiplier_size() numbers, overwritten. OpenMP.
   void multiplier_of_taps(std::span<const double> taps, std::int64_t n_x, std::int64_t n_y,
-                          std::span<double> multiplier) const;
+                          MultiplierForm form, std::span<double> multiplier) const;
 
  private:
   struct Impl;

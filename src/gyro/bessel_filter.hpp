@@ -13,7 +13,7 @@ namespace ringweave::detail::inline gyro {
 struct BesselAxes {
   FilterAxis x;
   FilterAxis y;
-  std::int64_t multiplier_size() const { return x.n_frequencies() * y.n_frequencies(); }
+  std::int64_t multiplier_size() const { return fft::multiplier_size(x, y, MultiplierForm::whole); }
 };
 
 /// Returns the axes for radius rho: cosines of the padded nodes where the boundary is zero, else

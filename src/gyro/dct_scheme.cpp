@@ -143,7 +143,7 @@ void DctScheme::set_radii(std::int64_t begin, std::int64_t end) {
     HostBuffer<double>& table = tables_.emplace_back();
     const std::int64_t f = filter_of_[to_size(r)];
     if (f == no_filter) continue;
-    table.allocate(filter(f).multiplier_size());
+    table.allocate(filters_[to_size(f)].axes.multiplier_size());
     bessel_multiplier(filters_[to_size(f)].axes, grid_, radii_[to_size(r)], filter(f).scale(),
                       table.data());
   }
@@ -152,7 +152,7 @@ void DctScheme::set_radii(std::int64_t begin, std::int64_t end) {
 std::int64_t DctScheme::table_bytes(std::int64_t radius) const {
   const std::int64_t f = filter_of_[to_size(radius)];
   constexpr std::int64_t real = sizeof(double);
-  return f == no_filter ? 0 : filter(f).multiplier_size() * real;
+  return f == no_filter ? 0 : filters_[to_size(f)].axes.multiplier_size() * real;
 }
 
 void DctScheme::clear(SchemeWork& work, Direction direction) const {
@@ -214,9 +214,10 @@ void DctScheme::add(SchemeWork& work, std::int64_t radius, double weight) const 
   if (my.summed != f) flush(my);
   const Accumulate how = my.summed == f ? Accumulate::add : Accumulate::overwrite;
   for (std::int64_t plane = 0; plane < my.n_planes; ++plane)
-    filter(f).multiply(tables_[to_size(radius - table_begin_)].data(), weight,
+    filter(f).multiply({tables_[to_size(radius - table_begin_)].data()}, weight,
                        my.spectra.data() + plane * most_spectrum_,
-                       my.sums.data() + plane * most_spectrum_, how, my.n_threads);
+                       my.sums.data() + plane * most_spectrum_, how, my.scratch.data(),
+                       my.n_threads);
   my.summed = f;
 }
 

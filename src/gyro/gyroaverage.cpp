@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <functional>
 #include <optional>
-#include <string>
 #include <utility>
 
 #include "base/checked_cast.hpp"
@@ -55,12 +55,11 @@ struct Gyroaverage::Impl {
   }
 
   template <class T>
-  void require_shape(const char* what, ComponentView<T> planes, Components components,
+  void require_shape(const char* place, ComponentView<T> planes, Components components,
                      const GyroRows& rows) const {
-    const std::string place = std::string(where) + ", " + what;
-    require_planned(place.c_str(), planes.n_components(), n_components(components), "components");
-    require_planned(place.c_str(), part.is_empty() ? 0 : planes.size(),
-                    part.is_empty() ? 0 : rows.size(), "values of a component");
+    require_planned(place, planes.n_components(), n_components(components), "components");
+    require_planned(place, part.is_empty() ? 0 : planes.size(), part.is_empty() ? 0 : rows.size(),
+                    "values of a component");
   }
 
   void require_weights(std::span<const double> weights) const {
@@ -92,17 +91,21 @@ struct Gyroaverage::Impl {
     const bool is_average = direction == Direction::average;
     const GyroRows in_rows = is_average ? rows_of_fields() : rows_of_results();
     const GyroRows out_rows = is_average ? rows_of_results() : rows_of_fields();
-    agree(comm, [&] {
-      require_shape(is_average ? "fields" : "results", in, of_in, in_rows);
-      require_shape(is_average ? "results" : "fields", out, of_out, out_rows);
+    const char* const fields = "gyroaverage, fields";
+    const char* const results = "gyroaverage, results";
+    const auto require_call = [&] {
+      require_shape(is_average ? fields : results, in, of_in, in_rows);
+      require_shape(is_average ? results : fields, out, of_out, out_rows);
       if (has_weights) require_weights(weights);
-    });
+    };
+    // A std::function of a reference takes no memory.
+    agree(comm, std::ref(require_call));
     require_finite(in, of_in, in_rows);
     const auto run_loops = [&] {
       if (loops) run(*loops);
     };
     // Memory that lacks on one rank is an error of all.
-    calls_may_fail ? agree(comm, run_loops) : run_loops();
+    calls_may_fail ? agree(comm, std::ref(run_loops)) : run_loops();
   }
 
   Communicator comm;

@@ -9,9 +9,8 @@
 namespace ringweave::detail::inline gyro {
 namespace {
 
-/// Threads share lines in pieces of so many values, which stay in the first cache.
-constexpr std::int64_t piece_size = 1024;
-static_assert(piece_size % line_block == 0);
+// Lines of targets that are summed at once: neighbours have weights for about the same offsets.
+constexpr std::int64_t line_group = 16;
 
 constexpr std::int64_t round_up(std::int64_t n, std::int64_t block) {
   return (n + block - 1) / block * block;
@@ -19,11 +18,18 @@ constexpr std::int64_t round_up(std::int64_t n, std::int64_t block) {
 
 SideLines side_lines(std::int64_t n, std::int64_t margin, std::int64_t targets, std::int64_t length,
                      std::int64_t reach, std::int64_t first) {
-  SideLines lines{true, n, margin, targets, std::min(n, 2 * targets), length, reach};
+  SideLines lines;
+  lines.is_used = true;
+  lines.n = n;
+  lines.margin = margin;
+  lines.targets = targets;
+  lines.n_targets = std::min(n, 2 * targets);
+  lines.length = length;
+  lines.reach = reach;
   const std::int64_t pad = round_up(reach, 8);
   lines.stride = 2 * pad + round_up(length, line_block);
-  // A power of two would put the same position of all lines in the same places of a cache.
-  if (lines.stride % 64 == 0) lines.stride += 8;
+  // An odd number of cache lines: positions of all lines are then spread over the whole cache.
+  if (lines.stride % 16 == 0) lines.stride += 8;
   lines.first = first + pad;
   return lines;
 }
@@ -47,55 +53,46 @@ bool is_zero(const double* values, std::int64_t n) {
   return std::all_of(values, values + n, [](double value) { return value == 0; });
 }
 
-/// Adds the taps of source p of a side and target a, along a piece of lines, [begin, end).
-void add_taps(const SideTable& table, std::int64_t p, std::int64_t a, std::int64_t reach,
-              double factor, const double* from, double* to, std::int64_t n) {
-  const std::int64_t row = p * table.n_targets + a;
-  for (std::int64_t r = table.run_begin[to_size(row)]; r < table.run_begin[to_size(row + 1)]; ++r) {
-    const SideTable::Run& run = table.runs[to_size(r)];
-    const std::int64_t count = std::min(run.count, reach + 1 - run.first);
-    if (count > 0)
-      add_line_taps({table.weights.data() + run.begin, run.first, count}, factor, from, to, n);
-  }
-}
-
-/// A piece of lines.
-struct Piece {
-  std::int64_t begin = 0;
-  std::int64_t size = 0;
-};
-
-/// Adds to a line of targets what sources give, along a piece.
-void scatter(const SideLines& lines, const SideTable& table, double weight, std::int64_t line,
-             Piece piece, const double* is_nonzero, double* work) {
-  double* const to = work + lines.target_line(line) + piece.begin;
+/// Adds to a piece of some lines of targets what sources give.
+void scatter(const SideLines& lines, const SideTable& table, double weight, RowSpan targets,
+             RowSpan piece, const double* is_nonzero, double* work) {
   for (std::int64_t end = 0; end < 2; ++end) {
-    const std::int64_t a = end == 0 ? line : lines.n_targets - 1 - line;
-    if (a >= table.n_targets) continue;
-    for (std::int64_t p = 0; p < lines.margin; ++p) {
+    const std::int64_t a = end == 0 ? targets.begin : lines.n_targets - targets.end;
+    TapLines to{&table};
+    to.count = std::min(targets.size(), table.n_targets - a);
+    to.rows_apart = 1;
+    to.lines_apart = end == 0 ? lines.stride : -lines.stride;
+    to.reach = lines.reach;
+    for (std::int64_t p = 0; p < lines.margin && to.count > 0; ++p) {
       if (is_nonzero[end * lines.margin + p] == 0) continue;
-      add_taps(table, p, a, lines.reach, weight, work + lines.source(end, p) + piece.begin, to,
-               piece.size);
+      to.first_row = p * table.n_targets + a;
+      add_line_taps(to, weight, work + lines.source(end, p) + piece.begin,
+                    work + lines.target(end, a) + piece.begin, piece.size());
     }
   }
 }
 
-/// Adds to a line of sources what it gets from targets, along a piece.
+/// Adds to a piece of lines of sources at an end what they get from targets.
 void gather(const SideLines& lines, const SideTable& table, double weight, std::int64_t end,
-            std::int64_t p, Piece piece, double* work) {
-  double* const to = work + lines.source(end, p) + piece.begin;
+            RowSpan sources, RowSpan piece, double* work) {
+  TapLines to{&table};
+  to.count = sources.size();
+  to.rows_apart = table.n_targets;
+  to.lines_apart = lines.stride;
+  to.reach = lines.reach;
+  double* const first = work + lines.source(end, sources.begin) + piece.begin;
   for (std::int64_t a = 0; a < table.n_targets; ++a) {
-    add_taps(table, p, a, lines.reach, weight, work + lines.target(end, a) + piece.begin, to,
-             piece.size);
+    to.first_row = sources.begin * table.n_targets + a;
+    add_line_taps(to, weight, work + lines.target(end, a) + piece.begin, first, piece.size());
   }
 }
 
 std::int64_t n_pieces(const SideLines& lines) {
-  return lines.is_used ? (lines.length + piece_size - 1) / piece_size : 0;
+  return lines.is_used ? (lines.length + most_values - 1) / most_values : 0;
 }
-Piece piece_of(const SideLines& lines, std::int64_t number) {
-  const std::int64_t begin = number * piece_size;
-  return {begin, std::min(round_up(lines.length, line_block) - begin, piece_size)};
+RowSpan piece_of(const SideLines& lines, std::int64_t number) {
+  const std::int64_t begin = number * most_values;
+  return {begin, std::min(round_up(lines.length, line_block), begin + most_values)};
 }
 
 }  // namespace
@@ -105,10 +102,12 @@ SideSums::SideSums(const SideGeometry& geometry) : geometry_(geometry) {
   if (own.size() > 0 && geometry.x_ends()) {
     x_ = side_lines(geometry.n_x, geometry.margin, geometry.targets_x, own.size(), geometry.reach_y,
                     0);
+    x_.own_targets = {0, x_.n_targets};
   }
   if (has_end_y(0) || has_end_y(1)) {
     y_ = side_lines(geometry.rows.n, geometry.margin, geometry.targets_y, geometry.n_x,
                     geometry.reach_x, x_.size());
+    y_.own_targets = {y_.targets_before(own.begin), y_.targets_before(own.end)};
   }
   corners_ = x_.size() + y_.size();
   is_nonzero_ = corners_ + 4 * geometry.margin * geometry.margin;
@@ -120,6 +119,13 @@ bool SideSums::has_end_y(std::int64_t end) const {
   if (!geometry_.y_ends() || rows.own.size() == 0) return false;
   return end == 0 ? rows.own.begin < geometry_.targets_y
                   : rows.own.end > rows.n - geometry_.targets_y;
+}
+
+RowSpan SideSums::own_sources(const SideLines& lines, std::int64_t end) const {
+  if (&lines == &x_) return {0, lines.margin};
+  const RowSpan own = geometry_.rows.own;
+  const std::int64_t nearest = end == 0 ? own.begin : lines.n - own.end;
+  return {std::min(nearest, lines.margin), std::min(nearest + own.size(), lines.margin)};
 }
 
 void SideSums::clear(Direction direction, double* work) const {
@@ -220,33 +226,32 @@ void SideSums::load_targets(const double* held, double* work, int n_threads) con
 void SideSums::add(Direction direction, const StencilTables& tables, double weight, double* work,
                    int n_threads) const {
   const bool is_average = direction == Direction::average;
-  const auto n_lines = [&](const SideLines& lines) {
-    return is_average ? lines.n_targets : 2 * lines.margin;
+  const auto n_groups = [&](const SideLines& lines) {
+    return is_average ? (lines.own_targets.size() + line_group - 1) / line_group : 2;
   };
-  const std::int64_t x_tasks = n_pieces(x_) * n_lines(x_);
-  const std::int64_t y_tasks = n_pieces(y_) * n_lines(y_);
+  const std::int64_t x_tasks = n_pieces(x_) * n_groups(x_);
+  const std::int64_t y_tasks = n_pieces(y_) * n_groups(y_);
 #pragma omp parallel for num_threads(n_threads) schedule(dynamic)
   for (std::int64_t task = 0; task < x_tasks + y_tasks; ++task) {
     const bool is_x = task < x_tasks;
     const SideLines& lines = is_x ? x_ : y_;
     const SideTable& table = is_x ? tables.x_side : tables.side_of_y();
     const std::int64_t i = is_x ? task : task - x_tasks;
-    const std::int64_t line = i / n_pieces(lines);
-    const Piece piece = piece_of(lines, i % n_pieces(lines));
-    const std::int64_t end = line / lines.margin;
-    const std::int64_t p = line % lines.margin;
-    if (is_average && (is_x || is_own(lines.of_target_line(line)))) {
-      scatter(lines, table, weight, line, piece,
-              work + is_nonzero_ + (is_x ? 0 : 2 * geometry_.margin), work);
-    } else if (!is_average && (is_x || is_own(lines.from_end(end, p)))) {
-      gather(lines, table, weight, end, p, piece, work);
+    const std::int64_t group = i / n_pieces(lines);
+    const RowSpan piece = piece_of(lines, i % n_pieces(lines));
+    if (is_average) {
+      const std::int64_t begin = lines.own_targets.begin + group * line_group;
+      scatter(lines, table, weight, {begin, std::min(begin + line_group, lines.own_targets.end)},
+              piece, work + is_nonzero_ + (is_x ? 0 : 2 * geometry_.margin), work);
+    } else {
+      gather(lines, table, weight, group, own_sources(lines, group), piece, work);
     }
   }
   if (!has_corners()) return;
   if (is_average) {
-    add_corners(tables.corner, weight, work);
+    add_corners(tables.corner, weight, work, n_threads);
   } else {
-    gather_corners(tables.corner, weight, work);
+    gather_corners(tables.corner, weight, work, n_threads);
   }
 }
 
@@ -281,14 +286,23 @@ void SideSums::for_corner_runs(const CornerTable& table, std::int64_t p, std::in
   }
 }
 
-void SideSums::add_corners(const CornerTable& table, double weight, double* work) const {
-  for (std::int64_t source = 0; source < table.margin * table.margin; ++source) {
-    for (std::int64_t end_y = 0; end_y < 2; ++end_y) {
+void SideSums::add_corners(const CornerTable& table, double weight, double* work,
+                           int n_threads) const {
+  const RowSpan own = geometry_.rows.own;
+  const std::int64_t n_sources = table.margin * table.margin;
+  // Threads share the rows of targets.
+#pragma omp parallel for num_threads(n_threads)
+  for (std::int64_t part = 0; part < n_threads; ++part) {
+    const RowSpan rows{own.begin + own.size() * part / n_threads,
+                       own.begin + own.size() * (part + 1) / n_threads};
+    for (std::int64_t i = 0; i < 2 * n_sources; ++i) {
+      const std::int64_t source = i / 2;
+      const std::int64_t end_y = i % 2;
       const double left = weight * work[corner(0, end_y) + source];
       const double right = weight * work[corner(1, end_y) + source];
       if (left == 0 && right == 0) continue;
-      for_corner_runs(table, source % table.margin, source / table.margin, end_y,
-                      geometry_.rows.own, [&](const CornerRun& run) {
+      for_corner_runs(table, source % table.margin, source / table.margin, end_y, rows,
+                      [&](const CornerRun& run) {
                         double* const to_left = work + run.left;
                         double* const to_right = work + run.right;
                         for (std::int64_t k = 0; k < run.count; ++k) {
@@ -300,22 +314,25 @@ void SideSums::add_corners(const CornerTable& table, double weight, double* work
   }
 }
 
-void SideSums::gather_corners(const CornerTable& table, double weight, double* work) const {
-  for (std::int64_t source = 0; source < table.margin * table.margin; ++source) {
-    for (std::int64_t end_y = 0; end_y < 2; ++end_y) {
-      if (!is_own(y_.from_end(end_y, source / table.margin))) continue;
-      double left = 0;
-      double right = 0;
-      for_corner_runs(table, source % table.margin, source / table.margin, end_y, {0, y_.n},
-                      [&](const CornerRun& run) {
-                        for (std::int64_t k = 0; k < run.count; ++k) {
-                          left += run.weights[k] * work[run.left + k * run.left_step];
-                          right += run.weights[k] * work[run.right + k * run.right_step];
-                        }
-                      });
-      work[corner(0, end_y) + source] += weight * left;
-      work[corner(1, end_y) + source] += weight * right;
-    }
+void SideSums::gather_corners(const CornerTable& table, double weight, double* work,
+                              int n_threads) const {
+  const std::int64_t n_sources = table.margin * table.margin;
+#pragma omp parallel for num_threads(n_threads) schedule(dynamic)
+  for (std::int64_t i = 0; i < 2 * n_sources; ++i) {
+    const std::int64_t source = i / 2;
+    const std::int64_t end_y = i % 2;
+    if (!is_own(y_.from_end(end_y, source / table.margin))) continue;
+    double left = 0;
+    double right = 0;
+    for_corner_runs(table, source % table.margin, source / table.margin, end_y, {0, y_.n},
+                    [&](const CornerRun& run) {
+                      for (std::int64_t k = 0; k < run.count; ++k) {
+                        left += run.weights[k] * work[run.left + k * run.left_step];
+                        right += run.weights[k] * work[run.right + k * run.right_step];
+                      }
+                    });
+    work[corner(0, end_y) + source] += weight * left;
+    work[corner(1, end_y) + source] += weight * right;
   }
 }
 

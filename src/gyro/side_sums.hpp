@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "gyro/row_bands.hpp"
@@ -36,6 +37,7 @@ struct SideLines {
   std::int64_t reach = 0;
   std::int64_t stride = 0;
   std::int64_t first = 0;  ///< position 0 of the first source in the work of a plane
+  RowSpan own_targets;     ///< lines of targets that this rank has
 
   std::int64_t size() const { return is_used ? (2 * margin + n_targets) * stride : 0; }
   /// Where position 0 of a line is in the work of a plane. `end` 0 or 1.
@@ -51,6 +53,10 @@ struct SideLines {
   /// The line of the plane that a line of targets is, and back; -1: not held.
   std::int64_t of_target_line(std::int64_t line) const {
     return line < targets ? line : n - n_targets + line;
+  }
+  /// How many lines of targets come before a line of the plane.
+  std::int64_t targets_before(std::int64_t line) const {
+    return line <= targets ? line : std::max(targets, line - n + n_targets);
   }
   std::int64_t target_line_of(std::int64_t line) const {
     if (line < targets) return line;
@@ -95,12 +101,14 @@ class SideSums {
   void load_sources(const double* held, double* work) const;
   void load_targets(const double* held, double* work, int n_threads) const;
   void note_zero_lines(const SideLines& lines, std::int64_t first, double* work) const;
+  /// The sources next to an end that this rank has.
+  RowSpan own_sources(const SideLines& lines, std::int64_t end) const;
   /// Calls visit(CornerRun) for the targets of source (p, q) in some rows.
   template <class Visit>
   void for_corner_runs(const CornerTable& table, std::int64_t p, std::int64_t q, std::int64_t end_y,
                        RowSpan rows, const Visit& visit) const;
-  void add_corners(const CornerTable& table, double weight, double* work) const;
-  void gather_corners(const CornerTable& table, double weight, double* work) const;
+  void add_corners(const CornerTable& table, double weight, double* work, int n_threads) const;
+  void gather_corners(const CornerTable& table, double weight, double* work, int n_threads) const;
   /// Where the sources of a corner are in the work: [q][p].
   std::int64_t corner(std::int64_t end_x, std::int64_t end_y) const {
     return corners_ + (2 * end_y + end_x) * geometry_.margin * geometry_.margin;

@@ -63,14 +63,21 @@ PlannedAxis band_axis(const HeldRows& rows, std::int64_t reach) {
   return planned;
 }
 
+/// Tells whether x and y may be exchanged, in whole planes.
+bool are_axes_alike(const StencilPlan& plan, const GridCircle& circle) {
+  return plan.n_x == plan.n_y && plan.sides.x_boundary == plan.rows().boundary &&
+         circle.x == circle.y;
+}
+
 StencilFilter filter_of(const StencilPlan& plan, const StencilPlan::Radius& radius) {
   const std::int64_t margin = plan.sides.margin;
   const HeldRows& rows = plan.rows();
   const PlannedAxis x =
       whole_axis(plan.sides.x_boundary, plan.n_x, margin, radius.reach_x, {0, plan.n_x}, true);
-  const PlannedAxis y =
-      rows.is_whole ? whole_axis(rows.boundary, plan.n_y, margin, radius.reach_y, rows.own, false)
-                    : band_axis(rows, radius.reach_y);
+  // Of the same length the multiplier is symmetric.
+  const PlannedAxis y = rows.is_whole ? whole_axis(rows.boundary, plan.n_y, margin, radius.reach_y,
+                                                   rows.own, are_axes_alike(plan, radius.circle))
+                                      : band_axis(rows, radius.reach_y);
   const std::int64_t first_row =
       rows.is_whole ? 0 : reaching_rows(rows, radius.reach_y).begin - rows.positions.begin;
   return {x.axis, y.axis, x.most, y.most, first_row};
@@ -120,6 +127,26 @@ void choose_filters(StencilPlan& plan) {
 }
 
 }  // namespace
+
+MultiplierForm StencilPlan::form_of(const Radius& radius) const {
+  const StencilFilter& filter = filters[to_size(radius.filter)];
+  const bool is_symmetric =
+      are_axes_alike(*this, radius.circle) && filter.x.length == filter.y.length &&
+      std::min(radius.reach_x, filter.most_x) == std::min(radius.reach_y, filter.most_y);
+  return is_symmetric ? MultiplierForm::symmetric : MultiplierForm::whole;
+}
+
+std::int64_t StencilPlan::table_bytes(std::int64_t number) const {
+  const Radius& radius = radii[to_size(number)];
+  if (radius.is_beyond || rows().own.size() == 0) return 0;
+  const std::int64_t of_sides =
+      stencil_table_bytes(interpolation, radius.circle, n_x, n_y, sides.x_boundary, rows().boundary)
+          .sides;
+  if (radius.filter < 0) return of_sides;
+  const StencilFilter& filter = filters[to_size(radius.filter)];
+  return of_sides +
+         multiplier_size(filter.x, filter.y, form_of(radius)) * std::int64_t{sizeof(double)};
+}
 
 FilterWindow StencilPlan::whole_sources(std::int64_t first_row) const {
   const std::int64_t m = sides.margin;

@@ -42,6 +42,11 @@ struct StencilPlan {
   std::vector<StencilFilter> filters;
 
   const HeldRows& rows() const { return sides.rows; }
+  /// Returns how the multiplier of a radius with a filter is stored: symmetric where x and y are
+  /// alike.
+  MultiplierForm form_of(const Radius& radius) const;
+  /// Bounds the bytes of the tables of a radius, not more than 20 % off.
+  std::int64_t table_bytes(std::int64_t radius) const;
   /// Returns the held values that whole sources have; all where an axis does not end with zero. In
   /// rows and columns of a filter.
   FilterWindow whole_sources(std::int64_t first_row) const;

@@ -86,7 +86,7 @@ class StencilScheme : public Scheme {
     return work_sizes(n_threads).bytes(most_planes);
   }
   void set_radii(std::int64_t begin, std::int64_t end) override;
-  std::int64_t table_bytes(std::int64_t radius) const override;
+  std::int64_t table_bytes(std::int64_t radius) const override { return plan_.table_bytes(radius); }
   std::int64_t held_bytes(std::int64_t radius) const override {
     const RadiusTables& tables = tables_[to_size(radius - first_radius_)];
     return tables.sides.bytes() + tables.multiplier.size() * std::int64_t{sizeof(double)};
@@ -114,7 +114,7 @@ class StencilScheme : public Scheme {
   void fetch_halo(StencilWork& work, ComponentView<const double> planes) const;
   void copy_rows(StencilWork& work, std::int64_t p, const double* plane) const;
   void begin_sums(StencilWork& work) const;
-  void add_filtered(StencilWork& work, std::int64_t filter, const double* multiplier,
+  void add_filtered(StencilWork& work, std::int64_t filter, const FilterMultiplier& multiplier,
                     double weight) const;
   void add_identity(StencilWork& work, double weight) const;
   void finish_filter(StencilWork& work) const;
@@ -194,8 +194,9 @@ RadiusTables StencilScheme::tables_of(std::int64_t number) const {
     const std::int64_t n_x = std::min(made.sides.reach_x, planned.most_x) + 1;
     const std::int64_t n_y = std::min(made.sides.reach_y, planned.most_y) + 1;
     const PlaneFilter& filter = filters_[to_size(radius.filter)];
-    made.multiplier.allocate(filter.multiplier_size());
-    filter.multiplier_of_taps(acting_taps(made.sides, n_x, n_y), n_x, n_y,
+    const MultiplierForm form = plan_.form_of(radius);
+    made.multiplier.allocate(multiplier_size(filter.x(), filter.y(), form));
+    filter.multiplier_of_taps(acting_taps(made.sides, n_x, n_y), n_x, n_y, form,
                               std::span(made.multiplier.data(), to_size(made.multiplier.size())));
   }
   // An assignment of {} would keep the memory.
@@ -212,14 +213,6 @@ void StencilScheme::set_radii(std::int64_t begin, std::int64_t end) {
   };
   // Ranks that share rows would wait for one without memory.
   halo_ ? agree(rows_, make) : make();
-}
-
-std::int64_t StencilScheme::table_bytes(std::int64_t number) const {
-  const StencilPlan::Radius& radius = plan_.radii[to_size(number)];
-  if (radius.is_beyond || n_own() == 0) return 0;
-  const std::int64_t multiplier =
-      radius.filter < 0 ? 0 : filters_[to_size(radius.filter)].multiplier_size();
-  return bytes_of(radius).sides + multiplier * std::int64_t{sizeof(double)};
 }
 
 std::int64_t StencilScheme::making_bytes(std::int64_t number) const {
@@ -316,8 +309,8 @@ void StencilScheme::finish_filter(StencilWork& work) const {
   work.totals_filter = -1;
 }
 
-void StencilScheme::add_filtered(StencilWork& work, std::int64_t number, const double* multiplier,
-                                 double weight) const {
+void StencilScheme::add_filtered(StencilWork& work, std::int64_t number,
+                                 const FilterMultiplier& multiplier, double weight) const {
   const PlaneFilter& filter = filters_[to_size(number)];
   const std::int64_t first_row = plan_.filters[to_size(number)].first_row;
   if (work.spectra_filter != number) {
@@ -334,7 +327,8 @@ void StencilScheme::add_filtered(StencilWork& work, std::int64_t number, const d
   if (work.totals_filter != number) finish_filter(work);
   const Accumulate how = work.totals_filter < 0 ? Accumulate::overwrite : Accumulate::add;
   for (std::int64_t p = 0; p < work.n_planes; ++p) {
-    filter.multiply(multiplier, weight, work.spectrum(p), work.total(p), how, work.n_threads);
+    filter.multiply(multiplier, weight, work.spectrum(p), work.total(p), how, work.scratch.data(),
+                    work.n_threads);
   }
   work.totals_filter = number;
 }
@@ -365,7 +359,7 @@ void StencilScheme::add(SchemeWork& some_work, std::int64_t radius, double weigh
   if (planned.filter < 0) {
     add_identity(work, weight);
   } else {
-    add_filtered(work, planned.filter, tables.multiplier.data(), weight);
+    add_filtered(work, planned.filter, {tables.multiplier.data(), plan_.form_of(planned)}, weight);
   }
   const StageTimer timer(&work.times, "sides");
   for (std::int64_t p = 0; p < work.n_planes; ++p)

@@ -134,6 +134,9 @@ struct Filter {
         sum(filter.spectrum_size()),
         scratch(filter.scratch_size(n)) {}
 
+  std::int64_t size_of(MultiplierForm form) const {
+    return multiplier_size(filter.x(), filter.y(), form);
+  }
   void forward(const Plane& plane, const FilterWindow& window) {
     filter.forward(plane.data(), filter.x().size, window, spectrum.data(), scratch.data(),
                    n_threads);
@@ -141,7 +144,10 @@ struct Filter {
   /// Multipliers are divided by what the inverse needs.
   void multiply(Plane multiplier, double weight, Accumulate how) {
     for (double& value : multiplier) value *= filter.scale();
-    filter.multiply(multiplier.data(), weight, spectrum.data(), sum.data(), how, n_threads);
+    const bool is_whole = ssize64(multiplier) == size_of(MultiplierForm::whole);
+    filter.multiply(
+        {multiplier.data(), is_whole ? MultiplierForm::whole : MultiplierForm::symmetric}, weight,
+        spectrum.data(), sum.data(), how, scratch.data(), n_threads);
   }
   Plane backward() {
     Plane result(to_size(filter.x().size_out * filter.y().size_out));
@@ -221,7 +227,7 @@ TEST(PlaneFilter, ScaleEverywhereIsTheIdentity) {
       }
       const Plane plane = random_plane(x.size * y.size, 5);
       Filter filter(x, y);
-      const Plane ones(to_size(filter.filter.multiplier_size()), 1.0);
+      const Plane ones(to_size(filter.size_of(MultiplierForm::whole)), 1.0);
       expect_near(filter.apply(plane, whole(x, y), ones), plane);
     }
   }
@@ -232,8 +238,8 @@ TEST(PlaneFilter, AddsWeightedSumsAndResults) {
     for (const FilterAxis& y : {fourier(7, 2, 12, 1, 9), cosine(9, 3, 15, 0, 15)}) {
       const Plane plane = random_plane(x.size * y.size, 6);
       Filter filter(x, y);
-      const Plane first = random_plane(filter.filter.multiplier_size(), 7);
-      const Plane second = random_plane(filter.filter.multiplier_size(), 8);
+      const Plane first = random_plane(filter.size_of(MultiplierForm::whole), 7);
+      const Plane second = random_plane(filter.size_of(MultiplierForm::whole), 8);
       filter.forward(plane, whole(x, y));
       filter.multiply(first, 0.5, Accumulate::overwrite);
       filter.multiply(second, -3, Accumulate::add);
@@ -269,8 +275,8 @@ TEST(PlaneFilter, TapsActAtTheirOffsetsAndWrapAroundPeriods) {
       const Plane taps = random_plane(n_x * n_y, 9);
       const Plane plane = random_plane(x.size * y.size, 10);
       Filter filter(x, y);
-      Plane multiplier(to_size(filter.filter.multiplier_size()));
-      filter.filter.multiplier_of_taps(taps, n_x, n_y, multiplier);
+      Plane multiplier(to_size(filter.size_of(MultiplierForm::whole)));
+      filter.filter.multiplier_of_taps(taps, n_x, n_y, MultiplierForm::whole, multiplier);
       for (double& value : multiplier) value /= filter.filter.scale();
       const Plane found = filter.apply(plane, whole(x, y), multiplier);
       const auto value_at = [](const FilterAxis& axis, std::int64_t position) -> std::int64_t {
@@ -323,9 +329,47 @@ TEST(PlaneFilter, ImpossibleAxesAreRefused) {
   expect_refused(short_mirror, good, "mirrored");
   const PlaneFilter with_cosines(cosine(4, 0, 8, 0, 4), good);
   const Plane taps(1);
-  Plane multiplier(to_size(with_cosines.multiplier_size()));
-  test::expect_error(ErrorKind::usage, "Fourier",
-                     [&] { with_cosines.multiplier_of_taps(taps, 1, 1, multiplier); });
+  Plane multiplier(100);
+  test::expect_error(ErrorKind::usage, "Fourier", [&] {
+    with_cosines.multiplier_of_taps(taps, 1, 1, MultiplierForm::whole, multiplier);
+  });
+}
+
+TEST(PlaneFilter, SymmetricMultipliersGiveTheBitsOfWholeOnes) {
+  for (const std::int64_t length : {1, 2, 8, 15, 30, 42}) {
+    const FilterAxis axis = fourier(length, 0, length, 0, length);
+    const Plane plane = random_plane(length * length, 13);
+    for (const int n_threads : {1, 3}) {
+      Filter filter(axis, axis, n_threads);
+      const std::int64_t n = axis.n_frequencies();
+      const Plane half = random_plane(filter.size_of(MultiplierForm::symmetric), 14);
+      Plane all;
+      for (std::int64_t q = 0; q < n; ++q) {
+        for (std::int64_t p = 0; p < n; ++p) {
+          const std::int64_t row = std::max(p, q);
+          all.push_back(half[to_size(row * (row + 1) / 2 + std::min(p, q))]);
+        }
+      }
+      EXPECT_EQ(filter.apply(plane, whole(axis, axis), half),
+                filter.apply(plane, whole(axis, axis), all))
+          << length;
+    }
+  }
+}
+
+TEST(PlaneFilter, SymmetricMultipliersOfTapsAreHalfOfWholeOnes) {
+  const FilterAxis axis = fourier(20, 0, 30, 0, 20);
+  const Filter filter(axis, axis);
+  Plane all(to_size(filter.size_of(MultiplierForm::whole)));
+  Plane half(to_size(filter.size_of(MultiplierForm::symmetric)));
+  const Plane taps = random_plane(25, 15);
+  filter.filter.multiplier_of_taps(taps, 5, 5, MultiplierForm::whole, all);
+  filter.filter.multiplier_of_taps(taps, 5, 5, MultiplierForm::symmetric, half);
+  std::size_t i = 0;
+  for (std::int64_t q = 0; q < 16; ++q) {
+    for (std::int64_t p = 0; p <= q; ++p) EXPECT_EQ(half[i++], all[to_size(q * 16 + p)]);
+  }
+  EXPECT_EQ(i, half.size());
 }
 
 TEST(PlaneFilter, FastLengthsAreTheLeastWithSmallFactors) {

@@ -141,6 +141,16 @@ TEST(DctScheme, MultipliesPlaneWavesByJ0) {
   }
 }
 
+TEST(DctScheme, RadiusZeroIsTheIdentity) {
+  for (const PlaneGrid& grid : grids()) {
+    const Plane plane = random_values(grid.n_nodes(), 11);
+    for (const Direction direction : {Direction::average, Direction::transpose}) {
+      EXPECT_LE(error_of(Averages(dct_spec(grid, {0.0})).average(plane, 0, direction), plane),
+                tolerance::gyro_dct);
+    }
+  }
+}
+
 TEST(DctScheme, IsExactForAResolvedBell) {
   constexpr double steepness = 40;
   const auto f = [](double x, double y) { return std::exp(-steepness * (x * x + y * y)); };

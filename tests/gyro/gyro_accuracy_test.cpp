@@ -227,6 +227,7 @@ TEST(GyroAccuracy, ErrorsOfRungeOnOtherGridsAreThoseOfTheMethods) {
   for (const auto& [method, n, errors] :
        {Known{GyroMethod::chebyshev, 80, {3.11e-8, 4.15e-8, 4.62e-8}},
         Known{GyroMethod::chebyshev, 100, {9.26e-10, 5.88e-10, 6.45e-10}},
+        Known{GyroMethod::chebyshev, 116, {3.3e-11, 2.1e-11, 2.3e-11}},
         Known{GyroMethod::bicubic, 256, {7.94e-8, 3.64e-8, 4.97e-8}}}) {
     const std::vector<double> found = errors_of_runge(method, n);
     for (std::int64_t r = 0; r < n_radii; ++r)

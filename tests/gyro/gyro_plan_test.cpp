@@ -152,6 +152,31 @@ TEST(GyroPlan, SizesOfAnOperatorAreThoseOfTheSchemeAndOfAMovedSquareAsSmall) {
   EXPECT_EQ(make_chebyshev_scheme(spec, Communicator::self(), all)->table_bytes(0), planned());
 }
 
+TEST(GyroPlan, TablesOfFilteredMethodsTakeTheBytesThatArePlanned) {
+  for (const GyroMethod method : {GyroMethod::bilinear, GyroMethod::bicubic, GyroMethod::dct}) {
+    for (const PlaneBoundary y : {PlaneBoundary::zero, PlaneBoundary::periodic}) {
+      for (const std::int64_t n_y : {40, 44}) {
+        GyroSpec spec = spec_of(method, 40, 4, 1);
+        spec.radii.insert(spec.radii.end(), {0.9, 3});
+        spec.grid.y.size = n_y;
+        spec.grid.y.boundary = y;
+        const auto scheme = method == GyroMethod::dct
+                                ? make_dct_scheme(spec)
+                                : make_stencil_scheme(spec, Communicator::self(), {0, n_y, 0, 1});
+        scheme->set_radii(0, ssize64(spec.radii));
+        std::int64_t held = 0;
+        std::int64_t planned = 0;
+        for (std::int64_t r = 0; r < ssize64(spec.radii); ++r) {
+          held += scheme->held_bytes(r);
+          planned += scheme->table_bytes(r);
+        }
+        EXPECT_GE(planned, 98 * held / 100) << static_cast<int>(method) << " " << n_y;
+        EXPECT_LE(planned, 120 * held / 100) << static_cast<int>(method) << " " << n_y;
+      }
+    }
+  }
+}
+
 TEST(GyroPlan, BlocksOfRadiiAreAtMostEightAndNearlyEqual) {
   EXPECT_EQ(blocks_of_radii(1), (std::vector<std::int64_t>{0, 1}));
   EXPECT_EQ(blocks_of_radii(3), (std::vector<std::int64_t>{0, 1, 2, 3}));

@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "base/memory_meter.hpp"
+#include "gyro/gyro_plan.hpp"
 #include "gyro/gyro_problem.hpp"
+#include "support/counted_allocations.hpp"
 #include "support/expect_error.hpp"
 #include "support/rank_groups.hpp"
 #include "support/tolerance.hpp"
@@ -80,7 +82,8 @@ TEST(Gyroaverage, CallsAreThoseOfTheRowsOfTheOperator) {
   for (const GyroMethod method : all_gyro_methods) {
     for (const PlaneBoundary boundary : boundaries_of(method)) {
       SCOPED_TRACE(static_cast<int>(method) * 10 + static_cast<int>(boundary));
-      GyroSpec spec = gyro_spec(method, 13, 11, {0, 0.17, 0.4, 1.23, 3.1}, 2);
+      // From a tenth of a spacing to beyond the diagonal.
+      GyroSpec spec = gyro_spec(method, 13, 11, {0, 0.016, 0.4, 1.23, 3.1}, 2);
       spec.grid.y.boundary = boundary;
       expect_within(all_calls(comm, spec), by_root(comm, [&] { return all_expected_calls(spec); }),
                     tolerance::gyroaverage);
@@ -143,6 +146,62 @@ TEST(Gyroaverage, AdjointsAreTheTransposes) {
   }
 }
 
+TEST(Gyroaverage, AveragesAreLinear) {
+  if (Communicator::world().size() > 1) GTEST_SKIP() << "other numbers of ranks are compared";
+  const Communicator comm = Communicator::self();
+  for (const GyroMethod method : all_gyro_methods) {
+    SCOPED_TRACE(static_cast<int>(method));
+    Gyroaverage gyro(comm, gyro_spec(method, 19, 22, {0.05, 0.6}, 2));
+    for (const GyroCall call : all_gyro_calls) {
+      const std::int64_t n = values_of(gyro.spec(), input_of(call));
+      const std::vector<double> f = random_values(n, 1);
+      const std::vector<double> g = random_values(n, 2);
+      const auto combined = [](const std::vector<double>& a, const std::vector<double>& b) {
+        std::vector<double> sum;
+        for (std::size_t i = 0; i < a.size(); ++i) sum.push_back(0.7 * a[i] - 1.9 * b[i]);
+        return sum;
+      };
+      EXPECT_LT(largest_error(run_call<double>(comm, gyro, call, combined(f, g)),
+                              combined(run_call<double>(comm, gyro, call, f),
+                                       run_call<double>(comm, gyro, call, g))),
+                tolerance::gyroaverage);
+    }
+  }
+}
+
+TEST(Gyroaverage, AveragesKeepTheEightSymmetriesOfTheSquare) {
+  if (Communicator::world().size() > 1) GTEST_SKIP() << "other numbers of ranks are compared";
+  constexpr std::int64_t n = 18;
+  const Communicator comm = Communicator::self();
+  for (const GyroMethod method : all_gyro_methods) {
+    for (const PlaneBoundary boundary : boundaries_of(method)) {
+      GyroSpec spec = gyro_spec(method, n, n, {0.55}, 1);
+      spec.grid.x.boundary = spec.grid.y.boundary = boundary;
+      Gyroaverage gyro(comm, spec);
+      const std::vector<double> f = random_values(n * n, 3);
+      const std::vector<double> expected = run_call<double>(comm, gyro, GyroCall::each, f);
+      for (int symmetry = 1; symmetry < 8; ++symmetry) {
+        const auto moved = [&](const std::vector<double>& plane) {
+          std::vector<double> result(plane.size());
+          for (std::int64_t y = 0; y < n; ++y) {
+            for (std::int64_t x = 0; x < n; ++x) {
+              std::int64_t to_x = (symmetry & 1) != 0 ? n - 1 - x : x;
+              std::int64_t to_y = (symmetry & 2) != 0 ? n - 1 - y : y;
+              if ((symmetry & 4) != 0) std::swap(to_x, to_y);
+              result[to_size(to_y * n + to_x)] = plane[to_size(y * n + x)];
+            }
+          }
+          return result;
+        };
+        EXPECT_LT(
+            largest_error(run_call<double>(comm, gyro, GyroCall::each, moved(f)), moved(expected)),
+            tolerance::gyroaverage)
+            << "method " << static_cast<int>(method) << ", symmetry " << symmetry;
+      }
+    }
+  }
+}
+
 TEST(Gyroaverage, RanksThatShareRadiiAndFieldsGetTheSameBits) {
   for (const GyroMethod method : all_gyro_methods) {
     for (const std::int64_t n_fields : {1, 3}) {
@@ -164,6 +223,11 @@ void expect_the_same_of_shared_rows(const GyroSpec& spec) {
     EXPECT_EQ(gyro.part().n_rows() < spec.grid.y.size, comm.size() > 1);
     expect_within(all_calls(comm, gyro), expected, tolerance::rank_invariance);
     EXPECT_EQ(gyro.halo_bytes_sent() > 0, comm.size() > 1 && !gyro.part().is_empty());
+    // The last call had one plane. A rank between two others sends as much as it gets.
+    const GyroPlan plan = plan_gyroaverage(spec, comm.size());
+    if (plan.row_parts > 2 && plan.halo_rows > 0) {
+      EXPECT_EQ(comm.max(gyro.halo_bytes_sent()), plan.halo_bytes());
+    }
   });
 }
 
@@ -259,6 +323,25 @@ TEST(Gyroaverage, HugeRadiiOfPeriodicAxesAreRefusedWhereMemoryLacks) {
   EXPECT_LE(Gyroaverage(Communicator::self(), spec).bytes(), 100'000);
 }
 
+void expect_no_allocations(Gyroaverage& gyro) {
+  const GyroSpec& spec = gyro.spec();
+  const std::vector<double> weights = weights_of(spec);
+  for (const GyroCall call : all_gyro_calls) {
+    SCOPED_TRACE(static_cast<int>(call));
+    const ComponentBuffer<double> in = part_of<double>(
+        spec, gyro.part(), input_of(call), random_values(values_of(spec, input_of(call)), 5));
+    ComponentBuffer<double> out = make_part<double>(spec, gyro.part(), output_of(call));
+    const auto run = [&] { call_gyroaverage<double>(gyro, call, in.view(), out.view(), weights); };
+    run();  // the first one names its stages
+    const std::int64_t bytes = MemoryMeter::current_bytes();
+    const std::int64_t allocations = n_allocations();
+    MemoryMeter::reset_high_water();
+    run();
+    EXPECT_EQ(MemoryMeter::high_water_bytes(), bytes);
+    EXPECT_EQ(n_allocations(), allocations);
+  }
+}
+
 TEST(Gyroaverage, CallsAllocateNothingAndBytesAreThoseOfTheMeter) {
   const Communicator comm = Communicator::world();
   for (const GyroMethod method : all_gyro_methods) {
@@ -274,16 +357,12 @@ TEST(Gyroaverage, CallsAllocateNothingAndBytesAreThoseOfTheMeter) {
     if (method != GyroMethod::bicubic) {
       EXPECT_LE(bytes, 1.1 * held) << static_cast<int>(method);
     }
-    for (const GyroCall call : all_gyro_calls) {
-      const ComponentBuffer<double> in = part_of<double>(
-          spec, gyro.part(), input_of(call), random_values(values_of(spec, input_of(call)), 5));
-      ComponentBuffer<double> out = make_part<double>(spec, gyro.part(), output_of(call));
-      const std::int64_t now = MemoryMeter::current_bytes();
-      MemoryMeter::reset_high_water();
-      call_gyroaverage<double>(gyro, call, in.view(), out.view(), weights_of(spec));
-      EXPECT_EQ(MemoryMeter::high_water_bytes(), now) << static_cast<int>(method);
-    }
+    SCOPED_TRACE(static_cast<int>(method));
+    expect_no_allocations(gyro);
   }
+  // Rows are shared.
+  Gyroaverage bands(comm, gyro_spec(GyroMethod::bicubic, 40, 400, {0.05}, 1));
+  expect_no_allocations(bands);
 }
 
 TEST(Gyroaverage, BadCallsAreRefusedOnAllRanks) {

@@ -100,6 +100,12 @@ TEST(StencilScheme, BytesHeldAreBoundedByTheOnesPlanned) {
   }
 }
 
+TEST(StencilScheme, TablesOfALargeRoundCircleAreCompact) {
+  const PlaneAxis axis = plane_axis(400, PlaneBoundary::zero);
+  const WholePlanes planes(stencil_spec({axis, axis}, GyroMethod::bicubic, {0.875}));
+  EXPECT_LT(planes.scheme->held_bytes(0), 700'000);
+}
+
 TEST(StencilScheme, RadiusBeyondTheDiagonalGivesZeros) {
   const PlaneGrid grid{plane_axis(12, PlaneBoundary::zero), plane_axis(14, PlaneBoundary::zero)};
   for (const GyroMethod method : methods) {

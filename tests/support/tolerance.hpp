@@ -47,7 +47,6 @@ struct DelensingLoss {
 };
 inline constexpr DelensingLoss delensing_losses[] = {{1500, 2.6e-2}, {1800, 1.1e-2}, {2250, 5e-3}};
 inline constexpr double gyro_weights = 1e-13;  ///< weights of nodes in an average over a circle
-inline constexpr double gyro_product = 1e-12;  ///< sums of 500 averages times values up to 1
 /// Filtered planes against direct sums, over the largest value.
 inline constexpr double filtered_plane = 2e-14;
 // Averages by the padded cosine transform, over the largest average.

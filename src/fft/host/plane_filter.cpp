@@ -47,6 +47,21 @@ HostBuffer<Complex> turns_of(const FilterAxis& axis, std::int64_t count) {
   return turns;
 }
 
+/// Where a symmetric multiplier has its row q, which has q + 1 numbers.
+const double* half_row(const double* half, std::int64_t q) { return half + q * (q + 1) / 2; }
+
+/// Writes the numbers of a strip, [frequency of y][lane], of a symmetric multiplier.
+void expand_strip(const double* half, std::int64_t n, std::int64_t first, std::int64_t width,
+                  double* strip) {
+  const std::int64_t end = std::min(first + width, n);
+  for (std::int64_t p = first; p < end; ++p) {
+    const double* const row = half_row(half, p);
+    for (std::int64_t q = 0; q < p; ++q) strip[q * width + p - first] = row[q];
+  }
+  for (std::int64_t q = first; q < n; ++q)
+    std::copy_n(half_row(half, q) + first, std::min(end, q + 1) - first, strip + q * width);
+}
+
 double* reals(Complex* numbers) { return reinterpret_cast<double*>(numbers); }
 const double* reals(const Complex* numbers) { return reinterpret_cast<const double*>(numbers); }
 
@@ -54,6 +69,11 @@ const double* reals(const Complex* numbers) { return reinterpret_cast<const doub
 
 std::int64_t FilterAxis::n_frequencies() const {
   return series == AxisSeries::fourier ? length / 2 + 1 : length;
+}
+
+std::int64_t multiplier_size(const FilterAxis& x, const FilterAxis& y, MultiplierForm form) {
+  const std::int64_t n_x = x.n_frequencies();
+  return form == MultiplierForm::symmetric ? n_x * (n_x + 1) / 2 : n_x * y.n_frequencies();
 }
 
 std::int64_t fast_length(std::int64_t n, bool is_even) {
@@ -89,8 +109,7 @@ struct PlaneFilter::Impl {
         columns(y_axis),
         x_turns(turns_of(x, n_strips() * plane_lanes::width())),
         y_turns(turns_of(y, y.length / 2 + 1)),
-        multiplied{x.length,          y.length,       rows.n_numbers(),
-                   x.n_frequencies(), x_turns.data(), y_turns.data()} {}
+        multiplied{x.length, y.length, rows.n_numbers(), x_turns.data(), y_turns.data()} {}
 
   std::int64_t n_strips() const { return rows.n_strips(); }
   /// Doubles from one strip of a spectrum to the next, a strip and a line of the cache: strips that
@@ -148,10 +167,6 @@ std::int64_t PlaneFilter::scratch_size(int n_threads) const {
   return size;
 }
 
-std::int64_t PlaneFilter::multiplier_size() const {
-  return x().n_frequencies() * y().n_frequencies();
-}
-
 double PlaneFilter::scale() const {
   return 1 / (static_cast<double>(x().length) * static_cast<double>(y().length));
 }
@@ -179,14 +194,27 @@ void PlaneFilter::forward(const double* plane, std::int64_t row_stride, const Fi
   }
 }
 
-void PlaneFilter::multiply(const double* multiplier, double weight, const Complex* spectrum,
-                           Complex* sum, Accumulate how, int n_threads) const {
+void PlaneFilter::multiply(const FilterMultiplier& multiplier, double weight,
+                           const Complex* spectrum, Complex* sum, Accumulate how, double* scratch,
+                           int n_threads) const {
   const std::int64_t n_strips = impl_->n_strips();
   const std::int64_t stride = impl_->strip_stride();
-#pragma omp parallel for schedule(static) num_threads(n_threads)
-  for (std::int64_t s = 0; s < n_strips; ++s)
-    plane_lanes::multiply(impl_->multiplied, multiplier, weight, s * plane_lanes::width(),
-                          reals(spectrum) + s * stride, reals(sum) + s * stride, how);
+  const std::int64_t width = plane_lanes::width();
+  const std::int64_t n_frequencies = x().n_frequencies();
+#pragma omp parallel num_threads(n_threads)
+  {
+    double* const strip = impl_->place(scratch, omp_get_thread_num(), nullptr).strip;
+#pragma omp for schedule(static)
+    for (std::int64_t s = 0; s < n_strips; ++s) {
+      plane_lanes::MultiplierRows rows{multiplier.values, n_frequencies, 0};
+      if (multiplier.form == MultiplierForm::symmetric) {
+        rows = {strip, width, s * width};
+        expand_strip(multiplier.values, n_frequencies, rows.begin, width, strip);
+      }
+      plane_lanes::multiply(impl_->multiplied, rows, weight, s * width,
+                            reals(spectrum) + s * stride, reals(sum) + s * stride, how);
+    }
+  }
 }
 
 void PlaneFilter::backward(Complex* sum, double* plane, std::int64_t row_stride, Accumulate how,
@@ -210,7 +238,8 @@ void PlaneFilter::backward(Complex* sum, double* plane, std::int64_t row_stride,
 }
 
 void PlaneFilter::multiplier_of_taps(std::span<const double> taps, std::int64_t n_x,
-                                     std::int64_t n_y, std::span<double> multiplier) const {
+                                     std::int64_t n_y, MultiplierForm form,
+                                     std::span<double> multiplier) const {
   const auto whole = [](const FilterAxis& axis) {
     if (axis.series != AxisSeries::fourier)
       throw UsageError("filter of planes: taps are multipliers of Fourier axes only");
@@ -239,11 +268,12 @@ void PlaneFilter::multiplier_of_taps(std::span<const double> taps, std::int64_t 
   period.forward(plane.data(), nx, {0, nx, 0, ny}, spectrum.data(), scratch.data(), n_threads);
   // An even plane has a real transform: row q of strip p / width, lane p % width.
   const std::int64_t width = plane_lanes::width();
+  double* to = multiplier.data();
   for (std::int64_t q = 0; q < y().n_frequencies(); ++q) {
-    for (std::int64_t p = 0; p < x().n_frequencies(); ++p) {
+    const std::int64_t end = form == MultiplierForm::symmetric ? q + 1 : x().n_frequencies();
+    for (std::int64_t p = 0; p < end; ++p) {
       const double* strip = reals(spectrum.data()) + p / width * period.impl_->strip_stride();
-      multiplier[to_size(q * x().n_frequencies() + p)] =
-          strip[q * period.impl_->columns.row_size() + p % width];
+      *to++ = strip[q * period.impl_->columns.row_size() + p % width];
     }
   }
 }

@@ -14,6 +14,7 @@ HWY_BEFORE_NAMESPACE();
 namespace ringweave::detail::HWY_NAMESPACE {
 
 using plane_lanes::Multiplied;
+using plane_lanes::MultiplierRows;
 
 std::int64_t lanes_of_planes() { return n_lanes; }
 
@@ -28,10 +29,13 @@ struct StripRow {
 };
 
 template <bool has_partner>
-HWY_INLINE StripRow read_row(const Multiplied& plane, const double* row, std::int64_t first) {
+HWY_INLINE StripRow read_row(const Multiplied& plane, const MultiplierRows& multiplier,
+                             std::int64_t q, std::int64_t first) {
+  const double* const row = multiplier.values + q * multiplier.apart;
+  const double* const strip = row + (first - multiplier.begin);
   // The first strip has number 0, which is its own partner; the last one may have fewer numbers.
   if (first > 0 && first + n_lanes <= plane.n_numbers) {
-    const V direct = hn::LoadU(D(), row + first);
+    const V direct = hn::LoadU(D(), strip);
     if constexpr (!has_partner) return {direct, direct};
     const double* last_partner = row + plane.x_length - first - (n_lanes - 1);
     return {direct, hn::Reverse(D(), hn::LoadU(D(), last_partner))};
@@ -40,7 +44,7 @@ HWY_INLINE StripRow read_row(const Multiplied& plane, const double* row, std::in
   HWY_ALIGN double partner[n_lanes] = {};
   for (std::int64_t c = 0; c < n_lanes && first + c < plane.n_numbers; ++c) {
     const std::int64_t p = first + c;
-    direct[c] = row[p];
+    direct[c] = strip[c];
     if constexpr (has_partner) partner[c] = row[p == 0 ? 0 : plane.x_length - p];
   }
   return {hn::Load(D(), direct), hn::Load(D(), partner)};
@@ -87,16 +91,14 @@ HWY_INLINE ComplexLanes multiplied(const PairFactors& factors, ComplexLanes here
 }
 
 template <bool x_cosine, bool y_cosine, bool adds>
-void multiply_strip(const Multiplied& plane, const double* multiplier, double weight,
+void multiply_strip(const Multiplied& plane, const MultiplierRows& multiplier, double weight,
                     std::int64_t first, const double* spectrum, double* sum) {
   const V scale = broadcast(weight * (x_cosine ? 0.5 : 1.0) * (y_cosine ? 0.5 : 1.0));
   const ComplexLanes x_turn = x_cosine ? load_interleaved(plane.x_turns + first) : zero();
   for (std::int64_t q = 0; q <= plane.y_length / 2; ++q) {
     const std::int64_t partner = q == 0 ? 0 : plane.y_length - q;
-    const StripRow row = read_row<x_cosine>(plane, multiplier + q * plane.n_frequencies, first);
-    const StripRow other =
-        y_cosine ? read_row<x_cosine>(plane, multiplier + partner * plane.n_frequencies, first)
-                 : row;
+    const StripRow row = read_row<x_cosine>(plane, multiplier, q, first);
+    const StripRow other = y_cosine ? read_row<x_cosine>(plane, multiplier, partner, first) : row;
     const auto factors = factors_of<x_cosine, y_cosine>(row, other, scale);
     const ComplexLanes y_turn = y_cosine ? broadcast(plane.y_turns[q]) : zero();
     const ComplexLanes a = load(spectrum + q * element);
@@ -114,7 +116,7 @@ void multiply_strip(const Multiplied& plane, const double* multiplier, double we
 }
 
 template <bool x_cosine, bool y_cosine>
-void multiply_or_add(const Multiplied& plane, const double* multiplier, double weight,
+void multiply_or_add(const Multiplied& plane, const MultiplierRows& multiplier, double weight,
                      std::int64_t first, const double* spectrum, double* sum, Accumulate how) {
   if (how == Accumulate::add) {
     multiply_strip<x_cosine, y_cosine, true>(plane, multiplier, weight, first, spectrum, sum);
@@ -123,7 +125,7 @@ void multiply_or_add(const Multiplied& plane, const double* multiplier, double w
   }
 }
 
-void multiply_of_series(const Multiplied& plane, const double* multiplier, double weight,
+void multiply_of_series(const Multiplied& plane, const MultiplierRows& multiplier, double weight,
                         std::int64_t first, const double* spectrum, double* sum, Accumulate how) {
   const bool x_cosine = plane.x_turns != nullptr;
   const bool y_cosine = plane.y_turns != nullptr;
@@ -154,7 +156,7 @@ double* plane_lanes::transform(const LaneTransform& fft, double* data, double* o
   return HWY_DYNAMIC_DISPATCH(transform_strip)(fft, data, other);
 }
 
-void plane_lanes::multiply(const Multiplied& plane, const double* multiplier, double weight,
+void plane_lanes::multiply(const Multiplied& plane, const MultiplierRows& multiplier, double weight,
                            std::int64_t first, const double* spectrum, double* sum,
                            Accumulate how) noexcept {
   HWY_DYNAMIC_DISPATCH(multiply_of_series)

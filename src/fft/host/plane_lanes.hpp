@@ -23,18 +23,24 @@ double* transform(const LaneTransform& fft, double* data, double* other) noexcep
 struct Multiplied {
   std::int64_t x_length = 0;
   std::int64_t y_length = 0;
-  std::int64_t n_numbers = 0;      ///< of a row, x_length / 2 + 1
-  std::int64_t n_frequencies = 0;  ///< of x
+  std::int64_t n_numbers = 0;  ///< of a row, x_length / 2 + 1
   /// exp(i pi p / x_length) of every number of the strips, exp(i pi q / y_length) of q <= y_length
   /// / 2; null: a Fourier axis.
   const std::complex<double>* x_turns = nullptr;
   const std::complex<double>* y_turns = nullptr;
 };
 
+/// A multiplier, [frequency of y][frequency of x], or the part of it from one of x on.
+struct MultiplierRows {
+  const double* values = nullptr;
+  std::int64_t apart = 0;
+  std::int64_t begin = 0;  ///< frequency of x
+};
+
 /// Adds weight times the multiplied strip to `sum`, or overwrites it.
-/// multiplier     [frequency of y][frequency of x]
+/// multiplier     all of a cosine axis, or the numbers of the strip
 /// spectrum, sum  strip of number `first` of each row and those after it
-void multiply(const Multiplied& plane, const double* multiplier, double weight, std::int64_t first,
-              const double* spectrum, double* sum, Accumulate how) noexcept;
+void multiply(const Multiplied& plane, const MultiplierRows& multiplier, double weight,
+              std::int64_t first, const double* spectrum, double* sum, Accumulate how) noexcept;
 
 }  // namespace ringweave::detail::inline fft::plane_lanes
