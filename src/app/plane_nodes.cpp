@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <vector>
 
@@ -23,22 +24,25 @@ std::vector<double> nodes_of(const PlaneAxis& axis) {
   return nodes;
 }
 
-bool are_near(const std::vector<double>& some, const std::vector<double>& others, double most) {
-  return std::equal(some.begin(), some.end(), others.begin(), others.end(),
-                    [&](double a, double b) { return std::abs(a - b) <= most; });
-}
-
-/// Returns the exact nodes that coordinates are roundings of; without such nodes the coordinates.
+/// Returns the exact nodes that coordinates are roundings of, up to the first that is none.
 std::vector<double> unrounded(const PlaneFileAxis& axis) {
   const std::vector<double>& given = axis.coordinates;
+  if (given.size() < 2) return given;
   const double rounding = rounding_of_coordinates(axis);
+  const auto is_near = [&](double a, double b) { return std::abs(a - b) <= rounding; };
+  std::vector<double> best = given;
+  std::int64_t most = 0;
   for (const PlaneNodes kind : {PlaneNodes::equispaced, PlaneNodes::chebyshev}) {
-    if (given.size() < 2) break;
-    std::vector<double> nodes = nodes_of({axis.size, given.front(), given.back(), kind});
-    const bool are_apart = nodes[1] - nodes[0] >= least_spacing * rounding;
-    if (are_apart && are_near(given, nodes, rounding)) return nodes;
+    const std::vector<double> nodes = nodes_of({axis.size, given.front(), given.back(), kind});
+    if (nodes[1] - nodes[0] < least_spacing * rounding) continue;
+    const auto misfit = std::mismatch(nodes.begin(), nodes.end(), given.begin(), is_near);
+    const std::int64_t n_fit = misfit.first - nodes.begin();
+    if (n_fit <= most) continue;
+    most = n_fit;
+    best = given;
+    std::copy(nodes.begin(), misfit.first, best.begin());
   }
-  return given;
+  return best;
 }
 
 }  // namespace

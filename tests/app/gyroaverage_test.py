@@ -371,7 +371,8 @@ class Gyroaverage(program.ProgramTest):
         radii[3, 5:8] = 3
         with h5py.File(self.folder / "local.h5", "a") as file:
             file["radius"][...] = radii
-        run = self.done("gyroaverage", "local.h5", "out.h5", *options, "--overwrite", "--report", "report.json", ranks=3)
+        run = self.done("gyroaverage", "local.h5", "out.h5", *options, "--overwrite", "--report", "report.json",
+                        ranks=3)
         self.assertIn(f"warning: 3 of {N * N} radii of radius are above the diagonal", run.err)
         np.testing.assert_array_equal(read_field(self.folder / "out.h5")[:, 3, 5:8], 0)
         self.assertEqual(json.loads((self.folder / "report.json").read_text())["gyroaverage"]["fields_of_batch"], 2)
