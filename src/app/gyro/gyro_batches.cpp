@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "app/transform_setup.hpp"
@@ -86,25 +87,34 @@ bool plan_batch(const Run& run, GyroJob& job, GyroBatches& batches) {
   return bytes && fits_memory(run, batches.memory);
 }
 
+/// What takes less memory. Operators of method chebyshev are doubles, and made anew for each radius
+/// where not all fit.
+std::string smaller_ways(const GyroaverageOptions& options, GyroMethod method) {
+  const std::string estimate = options.estimate ? "no --estimate, " : "";
+  const std::string usual = estimate + "--precision single or fewer radii";
+  switch (method) {
+    case GyroMethod::chebyshev:
+      return estimate + "more nodes, whose ranks share the operator, or fewer Chebyshev nodes";
+    case GyroMethod::dct:
+      return "--method bicubic, whose fields are cut into rows for several ranks (those of dct "
+             "cannot be), " +
+             usual;
+    default: return "more nodes, whose ranks share its rows, " + usual;
+  }
+}
+
 [[noreturn]] void refuse(const Run& run, const GyroJob& job, const MemoryEstimate& estimate) {
   const MemoryShortage shortage = memory_shortage(run.comm, estimate.buffers());
   // The share of a rank may be too little where that of all is not: this throws.
   if (shortage.largest() <= 0) set_up(run.comm, job.spec);
   const bool of_node = shortage.of_node > 0;
   const auto text = [](std::int64_t bytes) { return bytes_text(static_cast<double>(bytes)); };
-  const bool is_stencil =
-      job.spec.method == GyroMethod::bilinear || job.spec.method == GyroMethod::bicubic;
   throw ResourceError(fmt::format(
-      "one field of {} needs {} on one {}, which has {} less than that; use {}{}--precision single "
-      "or fewer radii (--dry-run shows what needs how much)",
+      "one field of {} needs {} on one {}, which has {} less than that; use {} (--dry-run shows "
+      "what needs how much)",
       job.options.input, text(of_node ? shortage.node_needs : shortage.rank_needs),
       of_node ? "node" : "rank (ulimit -v)", text(of_node ? shortage.of_node : shortage.of_rank),
-      is_stencil ? "more nodes, whose ranks share its rows, "
-      : job.spec.method == GyroMethod::dct
-          ? "--method bicubic, whose fields are cut into rows for several ranks (those of dct "
-            "cannot be), "
-          : "more nodes, ",
-      job.options.estimate ? "no --estimate, " : ""));
+      smaller_ways(job.options, job.spec.method)));
 }
 
 }  // namespace
