@@ -47,7 +47,8 @@ class Completion(unittest.TestCase):
         self.assertIn("h100_cluster", completed(["ringweave", "model", "--machine", "h"]))
 
     def test_job_scripts_are_completed(self):
-        expected = {path.stem for path in (ROOT / "jobs").glob("*.sbatch")}
+        scripts = (ROOT / "jobs").glob("*.sbatch")
+        expected = {path.stem for path in scripts if "\n# Made by " in path.read_text()}  # others are written by hand
         self.assertEqual(completed(["ringweave", "jobs", ""]), expected)
 
     def test_other_words_are_left_to_names_of_files(self):
