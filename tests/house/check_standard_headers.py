@@ -60,7 +60,7 @@ limits: numeric_limits
 map: map multimap
 memory: addressof make_shared make_unique make_unique_for_overwrite shared_ptr unique_ptr weak_ptr
 mutex: lock_guard mutex once_flag scoped_lock unique_lock
-new: align_val_t bad_alloc nothrow
+new: align_val_t bad_alloc nothrow nothrow_t
 numbers: numbers
 numeric: accumulate exclusive_scan gcd inner_product iota lcm midpoint partial_sum reduce
 optional: make_optional nullopt optional
