@@ -30,16 +30,17 @@ if(RINGWEAVE_SANITIZE)
   # lld links sanitized code in a fraction of the time.
   target_link_options(ringweave_build_flags INTERFACE -fsanitize=${RINGWEAVE_SANITIZE} -fuse-ld=lld)
   # A source for several instruction sets is compiled for the best of this machine and for the portable one: the others
-  # differ in the length of vectors only, and the release has them. Threads race alike in all of them, so
-  # ThreadSanitizer has the portable one.
+  # differ in the length of vectors only, and the release has them.
   check_cxx_source_runs("int main() { return __builtin_cpu_supports(\"avx512vl\") ? 0 : 1; }" RINGWEAVE_RUNS_AVX512)
-  set(left_out $<IF:$<BOOL:${RINGWEAVE_RUNS_AVX512}>,HWY_AVX2,HWY_AVX3>)
-  if(RINGWEAVE_SANITIZE STREQUAL "thread")
-    set(left_out HWY_AVX2|HWY_AVX3)
-  endif()
-  target_compile_definitions(ringweave_build_flags INTERFACE "HWY_BROKEN_TARGETS=(${left_out}|HWY_SSE4)")
+  set(left_out $<IF:$<BOOL:${RINGWEAVE_RUNS_AVX512}>,HWY_AVX2,HWY_AVX3>|HWY_SSE4)
 elseif(CMAKE_BUILD_TYPE STREQUAL "Release")
   target_compile_definitions(ringweave_build_flags INTERFACE _FORTIFY_SOURCE=2)
+endif()
+if(RINGWEAVE_PORTABLE)
+  set(left_out HWY_AVX2|HWY_AVX3|HWY_SSE4)
+endif()
+if(left_out)
+  target_compile_definitions(ringweave_build_flags INTERFACE "HWY_BROKEN_TARGETS=(${left_out})")
 endif()
 if(RINGWEAVE_CHECK_ODR)
   # The representation is for the check alone, which reads objects; libraries have machine code.
