@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/checked_cast.hpp"
-#include "ringweave/spectra.hpp"
 #include "sphere/kernel/kernel_table.hpp"
+#include "support/noise.hpp"
 
 namespace ringweave::detail::test {
 namespace {
@@ -43,7 +43,7 @@ Pixels random_pixels(const RingGrid& grid, unsigned which) {
   Pixels map;
   for (std::int64_t p = 0; p < grid.n_pixels(); ++p)
     map.push_back(
-        normal_pair(20260721, which, static_cast<int>(p / 4096), static_cast<int>(p % 4096)).re);
+        noise_pair(20260721, which, static_cast<int>(p / 4096), static_cast<int>(p % 4096)).re);
   return map;
 }
 

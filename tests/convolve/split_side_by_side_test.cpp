@@ -14,8 +14,8 @@
 #include "ringweave/execution.hpp"
 #include "ringweave/grid.hpp"
 #include "ringweave/smoothing.hpp"
-#include "ringweave/spectra.hpp"
 #include "split_problem.hpp"
+#include "support/noise.hpp"
 #include "support/rank_groups.hpp"
 #include "transform/transform_cases.hpp"
 #include "transform/transform_problem.hpp"
@@ -53,7 +53,7 @@ MapBuffer<T> white_maps(const LocalRings& rings, std::int64_t n_maps, bool with_
       const bool has_hole = with_hole && c == 0 && ring.theta > 0.6 && ring.theta < 1.2;
       for (int j = 0; j < ring.n_phi; ++j) {
         const bool in_hole = has_hole && 2 * j < ring.n_phi;
-        const double x = normal_pair(seed, static_cast<std::uint32_t>(c), number, j).re;
+        const double x = noise_pair(seed, static_cast<std::uint32_t>(c), number, j).re;
         *value++ = static_cast<T>(in_hole ? unseen : x);
       }
     }

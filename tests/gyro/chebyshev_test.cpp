@@ -180,20 +180,10 @@ TEST(ChebyshevScheme, KeepsTheSymmetriesOfTheSquare) {
     const std::vector<double> f = random_values(n * n, 3);
     const auto expected = averaged(*scheme, Direction::average, f, 1, n * n, {0});
     for (int symmetry = 1; symmetry < 8; ++symmetry) {
-      const auto moved = [&](const std::vector<double>& plane) {
-        std::vector<double> result(plane.size());
-        for (std::int64_t y = 0; y < n; ++y) {
-          for (std::int64_t x = 0; x < n; ++x) {
-            std::int64_t to_x = (symmetry & 1) != 0 ? n - 1 - x : x;
-            std::int64_t to_y = (symmetry & 2) != 0 ? n - 1 - y : y;
-            if ((symmetry & 4) != 0) std::swap(to_x, to_y);
-            result[to_size(to_y * n + to_x)] = plane[to_size(y * n + x)];
-          }
-        }
-        return result;
-      };
-      const auto found = averaged(*scheme, Direction::average, moved(f), 1, n * n, {0});
-      EXPECT_LT(largest_gap(found, moved(expected)), tolerance::chebyshev_symmetry) << symmetry;
+      const auto found =
+          averaged(*scheme, Direction::average, moved(f, n, symmetry), 1, n * n, {0});
+      EXPECT_LT(largest_gap(found, moved(expected, n, symmetry)), tolerance::chebyshev_symmetry)
+          << symmetry;
     }
   }
 }

@@ -62,6 +62,20 @@ inline std::vector<double> random_values(std::int64_t n, unsigned seed) {
   return values;
 }
 
+/// Returns a plane of n x n values moved by one of the eight symmetries of the square, 0 to 7.
+inline std::vector<double> moved(const std::vector<double>& plane, std::int64_t n, int symmetry) {
+  std::vector<double> result(plane.size());
+  for (std::int64_t y = 0; y < n; ++y) {
+    for (std::int64_t x = 0; x < n; ++x) {
+      std::int64_t to_x = (symmetry & 1) != 0 ? n - 1 - x : x;
+      std::int64_t to_y = (symmetry & 2) != 0 ? n - 1 - y : y;
+      if ((symmetry & 4) != 0) std::swap(to_x, to_y);
+      result[to_size(to_y * n + to_x)] = plane[to_size(y * n + x)];
+    }
+  }
+  return result;
+}
+
 inline std::vector<double> weights_of(const GyroSpec& spec) {
   return random_values(ssize64(spec.radii), 99);
 }

@@ -181,21 +181,9 @@ TEST(Gyroaverage, AveragesKeepTheEightSymmetriesOfTheSquare) {
       const std::vector<double> f = random_values(n * n, 3);
       const std::vector<double> expected = run_call<double>(comm, gyro, GyroCall::each, f);
       for (int symmetry = 1; symmetry < 8; ++symmetry) {
-        const auto moved = [&](const std::vector<double>& plane) {
-          std::vector<double> result(plane.size());
-          for (std::int64_t y = 0; y < n; ++y) {
-            for (std::int64_t x = 0; x < n; ++x) {
-              std::int64_t to_x = (symmetry & 1) != 0 ? n - 1 - x : x;
-              std::int64_t to_y = (symmetry & 2) != 0 ? n - 1 - y : y;
-              if ((symmetry & 4) != 0) std::swap(to_x, to_y);
-              result[to_size(to_y * n + to_x)] = plane[to_size(y * n + x)];
-            }
-          }
-          return result;
-        };
-        EXPECT_LT(
-            largest_error(run_call<double>(comm, gyro, GyroCall::each, moved(f)), moved(expected)),
-            tolerance::gyroaverage)
+        EXPECT_LT(largest_error(run_call<double>(comm, gyro, GyroCall::each, moved(f, n, symmetry)),
+                                moved(expected, n, symmetry)),
+                  tolerance::gyroaverage)
             << "method " << static_cast<int>(method) << ", symmetry " << symmetry;
       }
     }

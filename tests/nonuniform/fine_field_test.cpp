@@ -22,7 +22,7 @@ TEST(FineField, ValuesOfEverySetOfPointsAreThoseOfTheField) {
   const Communicator comm = Communicator::world();
   const PointSpec spec = spec_of(90, {0, 1}, 1e-8, 80);
   FineField field(comm, spec, 500);
-  field.set(white_alm(field.alm_layout(), spec.fields));
+  field.set(random_alm(field.alm_layout(), spec.fields));
   for (const unsigned which : {1u, 2u}) {
     const Directions points = scattered_points(which == 1 ? 160 : 40, which);
     const Dealt mine = deal(comm, points, which == 1 ? Deal::in_turn : Deal::all_on_last);
@@ -40,12 +40,12 @@ TEST(FineField, ValuesAreThoseOfRowsInBlocksBitByBit) {
   const PointSpec spec = spec_of(120, {0, 2}, 1e-6);
   const PointSet set(comm, spec, points.theta, points.phi);
   PointTransform transform(comm, spec, set);
-  const auto alm = white_alm(transform.alm_layout(), spec.fields);
+  const auto alm = random_alm(transform.alm_layout(), spec.fields);
   auto in_blocks = transform.make_values<double>();
   transform.evaluate(alm, in_blocks);
 
   FineField field(comm, spec, points.size());
-  field.set(white_alm(field.alm_layout(), FieldSet({2, 0})));
+  field.set(random_alm(field.alm_layout(), FieldSet({2, 0})));
   field.set(alm);
   ComponentBuffer<double> whole(3, points.size());
   field.evaluate(PointSet(field, points.theta, points.phi), whole);
@@ -86,7 +86,7 @@ TEST(FineField, MisuseIsRefused) {
   ComponentBuffer<double> values(1, 1);
   expect_error(ErrorKind::usage, "call set() before evaluate()",
                [&] { field.evaluate(points, values); });
-  field.set(white_alm(field.alm_layout(), spec.fields));
+  field.set(random_alm(field.alm_layout(), spec.fields));
   expect_error(ErrorKind::usage, "give the field to PointSet",
                [&] { field.evaluate(PointSet(comm, spec, angle, angle), values); });
   ComponentBuffer<double> wrong(1, 2);

@@ -35,7 +35,7 @@ struct RandomPotential {
       for (std::int64_t row = 0; row < layout.n_orders(); ++row) {
         const int m = layout.order(row);
         for (int l = m; l <= lmax; ++l) {
-          const NormalPair x = normal_pair(31, static_cast<std::uint32_t>(c), l, m);
+          const NoisePair x = noise_pair(31, static_cast<std::uint32_t>(c), l, m);
           const double scale = l == 0 ? 0
                                       : convergence * std::sqrt(4 * std::numbers::pi) / (lmax + 1) *
                                             2 / (l * (l + 1.0)) / static_cast<double>(c + 1);

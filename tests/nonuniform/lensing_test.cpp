@@ -55,10 +55,10 @@ TEST(Lensing, WithoutDeflectionIsTheSynthesis) {
       Lensing lensing(comm, none, spec);
       SphericalHarmonicTransform transform = transform_like(comm, none, spec, spec.lmax);
       const MapBuffer<double> map =
-          lensed_map(lensing, white_alm(lensing.alm_layout(), spec.fields));
+          lensed_map(lensing, random_alm(lensing.alm_layout(), spec.fields));
       expect_within(
           relative_error(comm, map,
-                         synthesized(transform, white_alm(transform.alm_layout(), spec.fields))),
+                         synthesized(transform, random_alm(transform.alm_layout(), spec.fields))),
           spec.epsilon);
     }
   });
@@ -81,7 +81,7 @@ TEST(Lensing, TheAdjointOfWeightedMapsGivesTheAlmBack) {
       const Deflection deflection(comm, shared(RingGrid::gauss_legendre(64)),
                                   RandomPotential(comm, 6, convergence).view());
       Lensing lensing(comm, deflection, spec);
-      const AlmBuffer<double> alm = white_alm(lensing.alm_layout(), spec.fields);
+      const AlmBuffer<double> alm = random_alm(lensing.alm_layout(), spec.fields);
       MapBuffer<double> map = lensed_map(lensing, alm);
       weigh(deflection, map);
       AlmBuffer<double> back = lensing.make_alm<double>();
@@ -128,11 +128,11 @@ TEST(Lensing, ValuesAreThoseAtTheEndsInTheCarriedFrame) {
     for (const FrameRotation rotation : {FrameRotation::carried, FrameRotation::none}) {
       Lensing lensing(comm, deflection, spec, rotation);
       const MapBuffer<double> map =
-          lensed_map(lensing, white_alm(lensing.alm_layout(), spec.fields));
+          lensed_map(lensing, random_alm(lensing.alm_layout(), spec.fields));
       expect_within(relative_error(comm, map, expected_map(deflection, spec, rotation)),
                     spec.epsilon);
       const MapBuffer<float> single =
-          lensed_map(lensing, white_alm<float>(lensing.alm_layout(), spec.fields));
+          lensed_map(lensing, random_alm<float>(lensing.alm_layout(), spec.fields));
       MapBuffer<float> rounded = lensing.make_map<float>();
       std::copy_n(map.view().data(), map.n_components() * map.size(), rounded.view().data());
       expect_within(relative_error(comm, single, rounded), tolerance::single_storage);
@@ -142,15 +142,15 @@ TEST(Lensing, ValuesAreThoseAtTheEndsInTheCarriedFrame) {
 
 template <class T>
 double lensing_gap(const Communicator& comm, Lensing& lensing, const FieldSet& fields) {
-  const AlmBuffer<T> alm = white_alm<T>(lensing.alm_layout(), fields);
+  const AlmBuffer<T> alm = random_alm<T>(lensing.alm_layout(), fields);
   const MapBuffer<T> map = lensed_map(lensing, alm);
   MapBuffer<T> other = lensing.make_map<T>();
   for_each_pixel(lensing.rings(), [&](std::int64_t i, const Ring& ring, double phi) {
     for (std::int64_t c = 0; c < other.n_components(); ++c) {
-      other.view().component(c)[i] = static_cast<T>(normal_pair(9, static_cast<std::uint32_t>(c),
-                                                                static_cast<int>(1e6 * ring.theta),
-                                                                static_cast<int>(1e6 * phi))
-                                                        .re);
+      other.view().component(c)[i] =
+          static_cast<T>(noise_pair(9, static_cast<std::uint32_t>(c),
+                                    static_cast<int>(1e6 * ring.theta), static_cast<int>(1e6 * phi))
+                             .re);
     }
   });
   AlmBuffer<T> back = lensing.make_alm<T>();
@@ -189,7 +189,7 @@ TEST(Lensing, ResultsAreTheSameBitByBitForAnyThreads) {
     omp_set_num_threads(threads);
     const Deflection deflection(comm, shared(RingGrid::healpix(16)), potential.view());
     Lensing lensing(comm, deflection, spec);
-    MapBuffer<double> map = lensed_map(lensing, white_alm(lensing.alm_layout(), spec.fields));
+    MapBuffer<double> map = lensed_map(lensing, random_alm(lensing.alm_layout(), spec.fields));
     AlmBuffer<double> back = lensing.make_alm<double>();
     lensing.adjoint(map, back);
     omp_set_num_threads(1);
@@ -209,7 +209,7 @@ TEST(Lensing, FloatMapsAreThoseOfDoublesRoundedOnce) {
                                   RandomPotential(comm, 5, convergence).view());
       const PointSpec spec = lensed(30, {0, 2}, 1e-6);
       Lensing lensing(comm, deflection, spec);
-      const AlmBuffer<float> alm = white_alm<float>(lensing.alm_layout(), spec.fields);
+      const AlmBuffer<float> alm = random_alm<float>(lensing.alm_layout(), spec.fields);
       AlmBuffer<double> same = lensing.make_alm<double>();
       std::copy_n(alm.view().data(), alm.n_components() * alm.size(), same.view().data());
       const MapBuffer<double> map = lensed_map(lensing, same);
@@ -229,7 +229,7 @@ TEST(Lensing, AdjointIsTheSameBitByBitForAnyRanks) {
     spec.exchange.mpi_count_limit = 99;
     const Deflection whole(self, grid, RandomPotential(self, 5, convergence).view());
     Lensing alone(self, whole, spec);
-    const AlmBuffer<double> alm = white_alm(alone.alm_layout(), spec.fields);
+    const AlmBuffer<double> alm = random_alm(alone.alm_layout(), spec.fields);
     const MapBuffer<double> map = lensed_map(alone, alm);
     AlmBuffer<double> expected = alone.make_alm<double>();
     alone.adjoint(map, expected);
@@ -237,7 +237,7 @@ TEST(Lensing, AdjointIsTheSameBitByBitForAnyRanks) {
       const Deflection deflection(comm, grid, RandomPotential(comm, 5, convergence).view());
       Lensing lensing(comm, deflection, spec);
       const MapBuffer<double> found =
-          lensed_map(lensing, white_alm(lensing.alm_layout(), spec.fields));
+          lensed_map(lensing, random_alm(lensing.alm_layout(), spec.fields));
       MapBuffer<double> mine = lensing.make_map<double>();
       for (const PixelSlab& slab : deflection.rings().slabs()) {
         for (std::int64_t c = 0; c < 2; ++c) {
@@ -279,7 +279,8 @@ TEST(Delensing, UndoesLensing) {
     const Deflection deflection(comm, shared(RingGrid::from_name(grid)),
                                 RandomPotential(comm, 4, 0.02).view());
     Lensing lensing(comm, deflection, spec);
-    const MapBuffer<double> map = lensed_map(lensing, white_alm(lensing.alm_layout(), spec.fields));
+    const MapBuffer<double> map =
+        lensed_map(lensing, random_alm(lensing.alm_layout(), spec.fields));
     const bool is_exact = deflection.rings().grid().kind() == GridKind::gauss_legendre;
     Delensing delensing(comm, deflection.inverse(), lensed(lensed_lmax, {0, 2}, 1e-11),
                         is_exact ? 0 : 5);
@@ -287,7 +288,7 @@ TEST(Delensing, UndoesLensing) {
     delensing.delens(map, delensed);
     SphericalHarmonicTransform unlensed = transform_like(comm, deflection, spec, spec.lmax);
     const MapBuffer<double> expected =
-        synthesized(unlensed, white_alm(unlensed.alm_layout(), spec.fields));
+        synthesized(unlensed, random_alm(unlensed.alm_layout(), spec.fields));
     expect_within(relative_error(comm, delensed, expected),
                   is_exact ? tolerance::delensed : tolerance::delensed_by_iteration);
     if (!is_exact) continue;
@@ -316,7 +317,7 @@ TEST(Lensing, EachTransformIsOneAlltoallvForAllFields) {
     EXPECT_EQ(mpi_alltoallvs() - before, expected);
     const PointSpec spec = lensed(64, {0, 2}, 1e-6);
     Lensing lensing(comm, deflection, spec);
-    const AlmBuffer<double> alm = white_alm(lensing.alm_layout(), spec.fields);
+    const AlmBuffer<double> alm = random_alm(lensing.alm_layout(), spec.fields);
     MapBuffer<double> map = lensing.make_map<double>();
     AlmBuffer<double> back = lensing.make_alm<double>();
     before = mpi_alltoallvs();

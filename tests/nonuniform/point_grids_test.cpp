@@ -47,7 +47,7 @@ TEST(PointGrids, ValuesAtShuffledPixelsAreThoseOfASynthesis) {
     on_grid.fields = FieldSet({0, 2});
     SphericalHarmonicTransform synthesis(Communicator::self(), on_grid);
     const MapBuffer<double> map =
-        synthesized(synthesis, white_alm(synthesis.alm_layout(), on_grid.fields));
+        synthesized(synthesis, random_alm(synthesis.alm_layout(), on_grid.fields));
     const Shuffled shuffled(pixel_centres(grid));
     ASSERT_EQ(shuffled.points.size(), map.size());
     const ComponentBuffer<double> expected = of_numbers(map, shuffled.numbers);
@@ -56,7 +56,7 @@ TEST(PointGrids, ValuesAtShuffledPixelsAreThoseOfASynthesis) {
       const Dealt mine = deal(comm, shuffled.points, Deal::in_turn);
       PointTransform transform(comm, spec, PointSet(comm, spec, mine.theta, mine.phi));
       auto values = transform.make_values<double>();
-      transform.evaluate(white_alm(transform.alm_layout(), spec.fields), values);
+      transform.evaluate(random_alm(transform.alm_layout(), spec.fields), values);
       expect_within(relative_error(comm, values, of_numbers(expected, mine.numbers)),
                     tolerance::at_points(spec.epsilon, lmax));
     });

@@ -106,28 +106,6 @@ inline ComponentBuffer<double> normal_values(const PointTransform& transform,
   return values;
 }
 
-/// Normal a_lm of unit variance, the same on any number of ranks; zero below a field's spin.
-template <class T = double>
-AlmBuffer<T> white_alm(const AlmLayout& layout, const FieldSet& fields) {
-  AlmBuffer<T> alm(fields.n_components(), layout.size());
-  for (const FieldSet::Field& field : fields.fields()) {
-    for (std::int64_t c = field.first_component;
-         c < field.first_component + (field.spin > 0 ? 2 : 1); ++c) {
-      for (std::int64_t row = 0; row < layout.n_orders(); ++row) {
-        const int m = layout.order(row);
-        for (int l = m; l <= layout.lmax(); ++l) {
-          const NormalPair x = normal_pair(seed, static_cast<std::uint32_t>(c), l, m);
-          alm.view().component(c)[layout.index(row, l)] =
-              l < field.spin
-                  ? std::complex<T>(0)
-                  : std::complex<T>(static_cast<T>(x.re), static_cast<T>(m == 0 ? 0 : x.im));
-        }
-      }
-    }
-  }
-  return alm;
-}
-
 /// Checks that a rank's part of a_lm is the same bit by bit as in those of all orders.
 inline void expect_same_alm(const AlmLayout& mine, const AlmBuffer<double>& alm,
                             const AlmBuffer<double>& all_alm) {
@@ -172,7 +150,7 @@ struct PointRings {
 inline ComponentBuffer<double> expected_values(const PointSpec& spec, const Directions& points) {
   PointRings rings(spec, points);
   const MapBuffer<double> map =
-      synthesized(*rings.transform, white_alm(rings.transform->alm_layout(), spec.fields));
+      synthesized(*rings.transform, random_alm(rings.transform->alm_layout(), spec.fields));
   ComponentBuffer<double> values(spec.fields.n_components(), points.size());
   for (std::int64_t c = 0; c < values.n_components(); ++c) {
     for (std::int64_t i = 0; i < points.size(); ++i)

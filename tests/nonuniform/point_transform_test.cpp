@@ -29,7 +29,7 @@ TEST(PointTransform, ValuesAreThoseOfTheFields) {
         const Dealt mine = deal(comm, points, Deal::in_turn);
         PointTransform transform(comm, spec, PointSet(comm, spec, mine.theta, mine.phi));
         auto values = transform.make_values<double>();
-        transform.evaluate(white_alm(transform.alm_layout(), spec.fields), values);
+        transform.evaluate(random_alm(transform.alm_layout(), spec.fields), values);
         expect_within(relative_error(comm, values, of_numbers(expected, mine.numbers)),
                       tolerance::at_points(epsilon, spec.lmax));
       }
@@ -47,7 +47,7 @@ std::vector<double> psi_of(const std::vector<std::int64_t>& numbers) {
 /// Returns |<Y a, f> - <a, Y^T f>| over ||Y a|| ||f|| / sqrt(N). Collective.
 double adjoint_gap(const Communicator& comm, PointTransform& transform, const PointSpec& spec,
                    const Dealt& mine) {
-  const auto alm = white_alm(transform.alm_layout(), spec.fields);
+  const auto alm = random_alm(transform.alm_layout(), spec.fields);
   auto values = transform.make_values<double>();
   transform.evaluate(alm, values);
   const auto other = normal_values(transform, mine.numbers);
@@ -122,7 +122,7 @@ TEST(PointTransform, DetectorsSeeTemperatureAndPolarisation) {
     PointTransform transform(comm, spec, PointSet(comm, spec, mine.theta, mine.phi, psi));
     ASSERT_EQ(transform.points().n_components(), 1);
     auto values = transform.make_values<double>();
-    transform.evaluate(white_alm(transform.alm_layout(), spec.fields), values);
+    transform.evaluate(random_alm(transform.alm_layout(), spec.fields), values);
     auto expected = transform.make_values<double>();
     for (std::int64_t i = 0; i < expected.size(); ++i) {
       const double twice = 2 * psi[to_size(i)];
@@ -142,13 +142,13 @@ TEST(PointTransform, ValuesDoNotDependOnRanksAndDeal) {
   PointTransform alone(Communicator::self(), spec,
                        PointSet(Communicator::self(), spec, all.theta, all.phi));
   auto expected = alone.make_values<double>();
-  alone.evaluate(white_alm(alone.alm_layout(), spec.fields), expected);
+  alone.evaluate(random_alm(alone.alm_layout(), spec.fields), expected);
   on_every_rank_count([&](const Communicator& comm) {
     for (const Deal how : {Deal::in_turn, Deal::all_on_last, Deal::backwards, Deal::few_ranks}) {
       const Dealt mine = deal(comm, points, how);
       PointTransform transform(comm, spec, PointSet(comm, spec, mine.theta, mine.phi));
       auto values = transform.make_values<double>();
-      transform.evaluate(white_alm(transform.alm_layout(), spec.fields), values);
+      transform.evaluate(random_alm(transform.alm_layout(), spec.fields), values);
       expect_within(relative_error(comm, values, of_numbers(expected, mine.numbers)),
                     tolerance::rank_invariance);
     }
@@ -160,7 +160,7 @@ TEST(PointTransform, ModesGoThroughOneAlltoallvAndValuesThroughNone) {
     const PointSpec spec = spec_of(50, {0, 2}, 1e-6);
     const Dealt mine = deal(comm, scattered_points(500), Deal::in_turn);
     PointTransform transform(comm, spec, PointSet(comm, spec, mine.theta, mine.phi));
-    auto alm = white_alm(transform.alm_layout(), spec.fields);
+    auto alm = random_alm(transform.alm_layout(), spec.fields);
     auto values = transform.make_values<double>();
     const std::int64_t before = mpi_alltoallvs();
     transform.evaluate(alm, values);
@@ -218,7 +218,7 @@ TEST(PointTransform, ValuesAreTheSameBitByBitForAnyThreads) {
     omp_set_num_threads(threads);
     PointTransform transform(comm, spec, set);
     values.push_back(transform.make_values<double>());
-    transform.evaluate(white_alm(transform.alm_layout(), spec.fields), values.back());
+    transform.evaluate(random_alm(transform.alm_layout(), spec.fields), values.back());
   }
   omp_set_num_threads(1);
   for (std::int64_t i = 0; i < values[0].n_components() * values[0].size(); ++i) {
@@ -251,7 +251,7 @@ TEST(PointTransform, FieldsOfABatchAreTheSameBitByBitInBatchesOfOtherSizes) {
   // Nine components, and the same taps for all numbers of them.
   const PointSpec spec = spec_of(60, {0, 0, 0, 0, 0, 0, 0, 0, 0}, 1e-12);
   PointTransform batch(comm, spec, PointSet(comm, spec, mine.theta, mine.phi));
-  const auto alm = white_alm(batch.alm_layout(), spec.fields);
+  const auto alm = random_alm(batch.alm_layout(), spec.fields);
   auto values = batch.make_values<double>();
   auto back = batch.make_alm<double>();
   batch.evaluate(alm, values);
@@ -273,7 +273,7 @@ TEST(PointTransform, FewPointsOfManyModesGoInPasses) {
   const Dealt mine = deal(comm, points, Deal::in_turn);
   PointTransform transform(comm, spec, PointSet(comm, spec, mine.theta, mine.phi));
   auto values = transform.make_values<double>();
-  transform.evaluate(white_alm(transform.alm_layout(), spec.fields), values);
+  transform.evaluate(random_alm(transform.alm_layout(), spec.fields), values);
   expect_within(
       relative_error(comm, values, of_numbers(expected_values(spec, points), mine.numbers)),
       tolerance::at_points(spec.epsilon, spec.lmax));

@@ -123,10 +123,13 @@ void expect_same_bits(const Results<T>& a, const Results<T>& b) {
   EXPECT_TRUE(same_bits(a.alm_of_analysis, b.alm_of_analysis));
 }
 
-/// Five scalar maps in groups of 2, 2 and 1, three, a pair and a map, pairs.
-std::vector<TransformSpec> grouped_specs(const Case& on, int n_ranks) {
-  const std::vector<std::vector<int>> batches{
-      {0, 0, 0, 0, 0}, {0, 0, 0}, {0, 2}, {2, 2, 2}, {2, 0, 1, 3}};
+using Batches = std::vector<std::vector<int>>;
+/// Spins of five scalar maps in groups of 2, 2 and 1, three, a pair and a map, pairs.
+const Batches all_batches{{0, 0, 0, 0, 0}, {0, 0, 0}, {0, 2}, {2, 2, 2}, {2, 0, 1, 3}};
+/// Equal spins and mixed ones.
+const Batches two_batches{{0, 0, 0}, {2, 0, 1, 3}};
+
+std::vector<TransformSpec> grouped_specs(const Case& on, const Batches& batches, int n_ranks) {
   std::vector<TransformSpec> specs;
   for (const std::vector<int>& spins : batches) {
     Case batch = on;
@@ -137,34 +140,39 @@ std::vector<TransformSpec> grouped_specs(const Case& on, int n_ranks) {
   return specs;
 }
 
+/// Compares groups with all at once under the first of the options: the others change no bit.
 template <class T>
-void groups_change_no_bit(const Communicator& comm, const ExchangeOptions& exchange) {
+void groups_change_no_bit(const Communicator& comm, const Batches& batches,
+                          const std::vector<ExchangeOptions>& exchanges) {
   for (const Case& on : telling_cases()) {
-    for (TransformSpec spec : grouped_specs(on, comm.size())) {
+    for (const TransformSpec& in_groups : grouped_specs(on, batches, comm.size())) {
       SCOPED_TRACE(on.name());
-      spec.exchange = exchange;
-      const Results<T> in_groups = results_of<T>(comm, spec);
+      TransformSpec spec = in_groups;
       spec.mode_bytes = TransformSpec().mode_bytes;
-      expect_same_bits(in_groups, results_of<T>(comm, spec));
+      spec.exchange = exchanges.front();
+      const Results<T> at_once = results_of<T>(comm, spec);
+      spec.mode_bytes = in_groups.mode_bytes;
+      for (const ExchangeOptions& exchange : exchanges) {
+        spec.exchange = exchange;
+        expect_same_bits(results_of<T>(comm, spec), at_once);
+      }
     }
   }
 }
 
 TEST_P(OnEveryRankCount, GroupsOfFieldsGiveTheBitsOfAllAtOnce) {
-  groups_change_no_bit<double>(comm(), {});
+  // In one exchange, in passes, and in parts that MPI can count.
+  groups_change_no_bit<double>(
+      comm(), all_batches,
+      {ExchangeOptions(), {.schedule = ExchangeSchedule::overlapped}, {.mpi_count_limit = 100}});
 }
 
 TEST_P(OnEveryRankCount, GroupsOfFieldsOfFloatsGiveTheBitsOfAllAtOnce) {
-  groups_change_no_bit<float>(comm(), {});
+  groups_change_no_bit<float>(comm(), two_batches, {ExchangeOptions()});
 }
 
-TEST_P(OnEveryRankCount, GroupsOfFieldsInPassesGiveTheBitsOfAllAtOnce) {
-  groups_change_no_bit<double>(comm(), {.schedule = ExchangeSchedule::overlapped});
-  groups_change_no_bit<double>(comm(), {.precision = ModePrecision::single_});
-}
-
-TEST_P(OnEveryRankCount, GroupsOfFieldsThatMpiCannotCountGiveTheBitsOfAllAtOnce) {
-  groups_change_no_bit<double>(comm(), {.mpi_count_limit = 100});
+TEST_P(OnEveryRankCount, GroupsOfFieldsExchangedInSinglePrecisionGiveTheBitsOfAllAtOnce) {
+  groups_change_no_bit<double>(comm(), two_batches, {{.precision = ModePrecision::single_}});
 }
 
 bool all_spins_are_equal(const FieldSet& fields) {
@@ -176,7 +184,7 @@ bool all_spins_are_equal(const FieldSet& fields) {
 
 TEST_P(OnEveryRankCount, GroupsOfFieldsResampledInThetaGiveTheSame) {
   const Case on{share(RingGrid::healpix(64)), 150, 150, {}};
-  for (TransformSpec spec : grouped_specs(on, comm().size())) {
+  for (TransformSpec spec : grouped_specs(on, all_batches, comm().size())) {
     spec.theta = ThetaRoute::resampled;
     const Results<double> in_groups = results_of<double>(comm(), spec);
     spec.mode_bytes = TransformSpec().mode_bytes;
@@ -194,7 +202,8 @@ TEST_P(OnEveryRankCount, GroupsOfFieldsResampledInThetaGiveTheSame) {
 }
 
 TEST_P(OnEveryRankCount, StageTimesOfGroupsAddUp) {
-  const TransformSpec spec = grouped_specs(telling_cases().front(), comm().size()).front();
+  const TransformSpec spec =
+      grouped_specs(telling_cases().front(), all_batches, comm().size()).front();
   SphericalHarmonicTransform transform(comm(), spec);
   synthesized(transform, random_alm(transform));
   EXPECT_EQ(transform.times().entries().at("ring_fft").calls, 3);
@@ -217,7 +226,8 @@ TEST_P(OnEveryRankCount, TheWorkspaceOfGroupsIsThatOfTheLargest) {
 }
 
 TEST_P(OnEveryRankCount, WrongShapesAreRefusedInGroupsToo) {
-  const TransformSpec spec = grouped_specs(telling_cases().front(), comm().size()).front();
+  const TransformSpec spec =
+      grouped_specs(telling_cases().front(), all_batches, comm().size()).front();
   SphericalHarmonicTransform transform(comm(), spec);
   const AlmBuffer<double> alm = random_alm(transform);
   MapBuffer<double> map = transform.make_map<double>();

@@ -37,19 +37,8 @@ AlmLayout dealt_layout(const Communicator& comm, int lmax) {
 }
 
 template <class T>
-AlmBuffer<T> random_alm_of(const AlmLayout& layout, std::int64_t n_components) {
-  AlmBuffer<T> alm(n_components, layout.size());
-  for (std::int64_t c = 0; c < n_components; ++c) {
-    for (std::int64_t row = 0; row < layout.n_orders(); ++row) {
-      const int m = layout.order(row);
-      for (int l = m; l <= layout.lmax(); ++l) {
-        const NormalPair x = normal_pair(seed, static_cast<std::uint32_t>(c), l, m);
-        alm.view().component(c)[layout.index(row, l)] = {static_cast<T>(x.re),
-                                                         static_cast<T>(m == 0 ? 0 : x.im)};
-      }
-    }
-  }
-  return alm;
+AlmBuffer<T> random_alm_of(const AlmLayout& layout, int n_components) {
+  return random_alm<T>(layout, FieldSet(std::vector<int>(to_size(n_components), 0)));
 }
 
 template <class T>

@@ -12,29 +12,28 @@
 
 #include "base/checked_cast.hpp"
 #include "ringweave/analysis.hpp"
-#include "ringweave/spectra.hpp"
 #include "ringweave/transform.hpp"
 #include "ringweave/views.hpp"
+#include "support/noise.hpp"
 #include "support/tolerance.hpp"
 
 namespace ringweave::detail::test {
 
-using Accumulate = Accumulate;
 inline constexpr std::uint64_t seed = 20240229;
 
-/// Normal a_lm of unit variance, the same on any number of ranks; zero below a field's spin.
+/// Random a_lm of unit variance, the same on any number of ranks; zero below a field's spin.
 template <class T = double>
-AlmBuffer<T> random_alm(const SphericalHarmonicTransform& transform, std::uint64_t which = seed) {
-  AlmBuffer<T> alm = transform.make_alm<T>();
-  const AlmLayout& layout = transform.alm_layout();
-  for (const FieldSet::Field& field : transform.fields().fields()) {
+AlmBuffer<T> random_alm(const AlmLayout& layout, const FieldSet& fields,
+                        std::uint64_t which = seed) {
+  AlmBuffer<T> alm(fields.n_components(), layout.size());
+  for (const FieldSet::Field& field : fields.fields()) {
     for (std::int64_t c = field.first_component;
          c < field.first_component + (field.spin > 0 ? 2 : 1); ++c) {
       const auto a = alm.view().component(c);
       for (std::int64_t row = 0; row < layout.n_orders(); ++row) {
         const int m = layout.order(row);
         for (int l = m; l <= layout.lmax(); ++l) {
-          const NormalPair x = normal_pair(which, static_cast<std::uint32_t>(c), l, m);
+          const NoisePair x = noise_pair(which, static_cast<std::uint32_t>(c), l, m);
           a[layout.index(row, l)] =
               l < field.spin
                   ? std::complex<T>(0)
@@ -45,8 +44,12 @@ AlmBuffer<T> random_alm(const SphericalHarmonicTransform& transform, std::uint64
   }
   return alm;
 }
+template <class T = double>
+AlmBuffer<T> random_alm(const SphericalHarmonicTransform& transform, std::uint64_t which = seed) {
+  return random_alm<T>(transform.alm_layout(), transform.fields(), which);
+}
 
-/// Normal pixels of unit variance, the same on any number of ranks.
+/// Random pixels of unit variance, the same on any number of ranks.
 template <class T = double>
 MapBuffer<T> random_map(const SphericalHarmonicTransform& transform, std::uint64_t which = seed) {
   MapBuffer<T> map = transform.make_map<T>();
@@ -58,7 +61,7 @@ MapBuffer<T> random_map(const SphericalHarmonicTransform& transform, std::uint64
       const std::int64_t first = transform.rings().first_pixel(local);
       for (int j = 0; j < transform.rings().ring(local).n_phi; ++j) {
         f[first + j] =
-            static_cast<T>(normal_pair(which, static_cast<std::uint32_t>(100 + c), ring, j).re);
+            static_cast<T>(noise_pair(which, static_cast<std::uint32_t>(100 + c), ring, j).re);
       }
     }
   }

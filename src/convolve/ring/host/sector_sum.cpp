@@ -29,7 +29,8 @@ HWY_INLINE V numerators(const sector::Pair& pair, std::int64_t pixel) {
   return hn::MulSub(out, hn::Set(d, pair.n_in), hn::Set(d, pair.twice_offset_in * pair.n_out));
 }
 
-HWY_NOINLINE void place(const sector::Pair& pair, std::int64_t pixel, sector::Window* window) {
+HWY_NOINLINE void find_window(const sector::Pair& pair, std::int64_t pixel,
+                              sector::Window* window) {
   const D d;
   const hn::RebindToSigned<D> di;
   const bool is_whole = pair.half_width >= std::numbers::pi;
@@ -114,9 +115,9 @@ HWY_INLINE void evaluate_taps(const sector::Pair& pair, V numerator, std::int64_
   }
 }
 
-HWY_NOINLINE void evaluate(const sector::Pair& pair, std::int64_t pixel,
-                           const sector::Window& window, std::int64_t begin, std::int64_t end,
-                           double* values) {
+HWY_NOINLINE void kernel_values(const sector::Pair& pair, std::int64_t pixel,
+                                const sector::Window& window, std::int64_t begin, std::int64_t end,
+                                double* values) {
   const D d;
   const hn::RebindToSigned<D> di;
   // Enough to hide the latency of the series.
@@ -207,21 +208,21 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace ringweave::detail::inline convolve {
 
-HWY_EXPORT(place);
-HWY_EXPORT(evaluate);
+HWY_EXPORT(find_window);
+HWY_EXPORT(kernel_values);
 HWY_EXPORT(add_parts);
 
 namespace sector {
 
 Window place(const Pair& pair, std::int64_t pixel) noexcept {
   Window window;
-  HWY_DYNAMIC_DISPATCH(ringweave::detail::place)(pair, pixel, &window);
+  HWY_DYNAMIC_DISPATCH(find_window)(pair, pixel, &window);
   return window;
 }
 
 void evaluate(const Pair& pair, std::int64_t pixel, const Window& window, std::int64_t begin,
               std::int64_t end, double* values) noexcept {
-  HWY_DYNAMIC_DISPATCH(ringweave::detail::evaluate)(pair, pixel, window, begin, end, values);
+  HWY_DYNAMIC_DISPATCH(kernel_values)(pair, pixel, window, begin, end, values);
 }
 
 double longitude(const Pair& pair, std::int64_t pixel, std::int64_t input) noexcept {
