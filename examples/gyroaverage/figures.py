@@ -236,7 +236,7 @@ def draw_sets(panel, rows):
         theirs = [(row["n"], 1 / row["author_sets_per_second"]["20 cores"]) for row in sets
                   if "20 cores" in row["author_sets_per_second"]]
         panel.loglog(*zip(*theirs), "x:", color=colour)
-    panel.set(title="3 radii, a field each; dotted: the source, 20 cores", xlabel="N", ylabel="seconds")
+    panel.set(title="3 radii, 3 fields; dotted: the source, 20 cores", xlabel="N", ylabel="seconds")
 
 
 def draw_peers(panel, rows):
@@ -248,7 +248,7 @@ def draw_peers(panel, rows):
             points = [(row["n"], row["median"][name]) for row in one_field if name in row["median"]]
             if points:
                 panel.loglog(*zip(*points), mark + "-", color=colour, markersize=4, label=method + label)
-    panel.set(title="1 radius, 1 field", xlabel="N", ylabel="seconds")
+    panel.set(title="1 radius, 1 field", xlabel="N", ylabel="seconds", ylim=(None, 30))  # room for the legend
 
 
 def draw_error_over_time(panel, rows, options):
@@ -263,7 +263,7 @@ def draw_error_over_time(panel, rows, options):
             panel.annotate(row["n"], points[-1], textcoords="offset points", xytext=(4, 3), fontsize=7)
         if points:
             panel.loglog(*zip(*points), "o-", color=colour, label=method)
-    panel.set(title="runge: largest error over the seconds of 3 radii", xlabel="seconds", ylabel="error")
+    panel.set(title="runge: error over the seconds of 3 radii", xlabel="seconds", ylabel="error")
 
 
 def draw_times(options):

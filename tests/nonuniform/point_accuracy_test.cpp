@@ -68,7 +68,7 @@ struct DirectSums {
 
  private:
   using LongComplex = std::complex<long double>;
-  static constexpr LongComplex i{0, 1};
+  static constexpr LongComplex imaginary{0, 1};
 
   /// The transform's own sums lose digits next to the poles, about as l^1.5; few orders count
   /// there.
@@ -142,8 +142,8 @@ struct DirectSums {
           const SpinMode& of_l = modes[to_size(l)];
           mode += of_l.gradient * a(0, l);
           if (alm.n_components() == 1) continue;
-          mode += i * of_l.curl * a(1, l);
-          other += of_l.gradient * a(1, l) - i * of_l.curl * a(0, l);
+          mode += imaginary * of_l.curl * a(1, l);
+          other += of_l.gradient * a(1, l) - imaginary * of_l.curl * a(0, l);
         }
       });
     }
@@ -173,8 +173,8 @@ struct DirectSums {
         for (int l = m; l <= lmax; ++l) {
           const SpinMode& of_l = modes[to_size(l)];
           auto& [gradient, curl] = sums[to_size(l)];
-          gradient += of_l.gradient * turned[0] + i * of_l.curl * turned[1];
-          curl += of_l.gradient * turned[1] - i * of_l.curl * turned[0];
+          gradient += of_l.gradient * turned[0] + imaginary * of_l.curl * turned[1];
+          curl += of_l.gradient * turned[1] - imaginary * of_l.curl * turned[0];
         }
       });
       for (int l = m; l <= lmax; ++l) {
