@@ -132,7 +132,8 @@ struct LowMultipoles {
 /// Low multipoles to remove from a map.
 enum class Remove { none, monopole, dipole };
 
-/// What a mask leaves of the sphere: the means, by area, of its values w and of their squares.
+/// The part of the sphere that a mask leaves: the means, by area, of its values w and of their
+/// squares.
 struct SkyFraction {
   double f_sky = 0;
   double of_squares = 0;  ///< by which the spectra of a masked sky are too small, on average

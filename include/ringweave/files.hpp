@@ -30,7 +30,7 @@ struct Keyword {
   std::string comment;
 };
 
-/// What a file says of its own origin; carried over to the files that are made of it.
+/// The origin that a file states; carried over to the files that are made of it.
 struct FileOrigin {
   std::vector<std::string> history;     ///< the earliest step first
   std::vector<Keyword> keywords;        ///< of its processing, and unknown ones
@@ -225,7 +225,8 @@ struct PlaneFileAxis {
   std::vector<double> coordinates{};  ///< one for each index, or none in the file
   std::string unit{};                 ///< empty when none is given
   std::string long_name{};
-  /// Of the coordinates that were read: single_ ones are rounded. Written ones are double_.
+  /// Precision of the coordinates that were read: single_ ones are rounded. Written ones are
+  /// double_.
   Precision precision = Precision::double_;
 };
 
@@ -243,8 +244,8 @@ struct PlaneHeader {
   std::int64_t n_fields() const;  ///< the product of the sizes of `axes`
 };
 
-/// What a rank has of a data set: some of its fields (numbers in the order of the file, any order)
-/// and of their rows, [begin, end).
+/// The part of a data set that a rank has: some of its fields (numbers in the order of the file,
+/// any order) and of their rows, [begin, end).
 struct PlaneFilePart {
   std::vector<std::int64_t> fields;
   std::int64_t row_begin = 0;
@@ -303,7 +304,7 @@ class PlaneFileWriter {
 // Small tables: rank 0 reads and checks, all ranks get the same. All collective.
 // Error  DataError naming file and line.
 
-/// What the numbers of a spectrum file are: what its header says, else C_l or D_l = l(l+1)C_l/2pi;
+/// The kind of the numbers of a spectrum file: as its header says, else C_l or D_l = l(l+1)C_l/2pi;
 /// or one of the two whatever the header says.
 enum class SpectrumKind { stated_or_c_l, stated_or_d_l, c_l, d_l };
 

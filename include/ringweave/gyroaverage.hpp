@@ -96,7 +96,7 @@ struct GyroPart {
   std::int64_t field_end = 0;
   std::int64_t row_begin = 0;  ///< of results
   std::int64_t row_end = 0;
-  /// Of fields: the same rows, but all where the method needs whole fields (dct, chebyshev).
+  /// Rows of fields: the same, but all where the method needs whole fields (dct, chebyshev).
   std::int64_t field_row_begin = 0;
   std::int64_t field_row_end = 0;
 

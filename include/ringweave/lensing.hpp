@@ -18,9 +18,9 @@ class RingDistribution;
 
 namespace ringweave {
 
-/// The a_lm of what deflects, dimensionless: d = grad phi + curl Omega, in radians.
+/// The a_lm of a lensing potential, dimensionless: d = grad phi + curl Omega, in radians.
 struct Potential {
-  /// Of this rank's orders; any distribution with every order on one rank.
+  /// The layout of this rank's orders; any distribution with every order on one rank.
   AlmLayout layout;
   AlmView<const double> phi;      ///< one component
   AlmView<const double> omega{};  ///< one component, or none: zero

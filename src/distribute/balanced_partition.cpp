@@ -67,12 +67,12 @@ class BalancedPartition {
     return begin == n_items_;
   }
   std::int64_t least_capacity() const {
-    std::int64_t dearest = 0;
+    std::int64_t largest_cost = 0;
     for (std::int64_t i = 0; i < n_items_; ++i) {
-      dearest = std::max(dearest, total_[to_size(i + 1)] - total_[to_size(i)]);
+      largest_cost = std::max(largest_cost, total_[to_size(i + 1)] - total_[to_size(i)]);
     }
-    std::int64_t low = std::max(dearest, whole_ / n_parts_);
-    std::int64_t high = whole_ / n_parts_ + dearest + 1;
+    std::int64_t low = std::max(largest_cost, whole_ / n_parts_);
+    std::int64_t high = whole_ / n_parts_ + largest_cost + 1;
     while (low < high) {
       const std::int64_t middle = low + (high - low) / 2;
       if (suffices(middle)) {

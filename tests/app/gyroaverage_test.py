@@ -157,6 +157,29 @@ class Gyroaverage(program.ProgramTest):
             self.assertEqual((text["method"], text["boundary"], text["combine"]), ("bicubic", "x=zero,y=zero", "each"))
             self.assertIn("command_line", " ".join(file.attrs).lower().replace(" ", "_") + str(dict(file.attrs)))
 
+    def test_attributes_of_the_field_are_kept_and_errors_told_in_hdf5_and_netcdf(self):
+        write_field(self.folder / "units.nc", self.fields[0], self.nodes, self.nodes)
+        with h5py.File(self.folder / "units.nc", "a") as file:
+            file["phi"].attrs["units"], file["phi"].attrs["long_name"] = "V", "potential"
+            file["x"].attrs["units"] = "cm"
+        for out in ("kept.h5", "kept.nc"):
+            self.done("gyroaverage", "units.nc", out, "--rho", 0.2, "--method", "dct", ranks=3)
+            with h5py.File(self.folder / out) as file:
+                text = {name: value.decode() if isinstance(value, bytes) else value
+                        for name, value in [*file["phi"].attrs.items(), ("x", file["x"].attrs["units"])]}
+            self.assertEqual((text["units"], text["long_name"], text["x"]), ("V", "potential", "cm"))
+            edge = max(np.abs(self.fields[0][[0, -1]]).max(), np.abs(self.fields[0][:, [0, -1]]).max())
+            self.assertAlmostEqual(text["error_indicator"], edge / np.abs(self.fields[0]).max(), delta=1e-14)
+        self.done("gyroaverage", "units.nc", "kept.h5", "--rho", 0.2, "--estimate", "--overwrite")
+        with h5py.File(self.folder / "kept.h5") as file:
+            self.assertGreater(file["phi"].attrs["estimated_error"], 0)
+
+    def test_ranks_that_a_cosine_series_leaves_idle_are_told(self):
+        for ranks, words in ((1, ""), (3, "warning: 1 of 3 ranks have nothing to do")):
+            run = self.done("gyroaverage", "phi.h5", "none.h5", "--rho", 0.1, "--method", "dct", "--dry-run", ranks=ranks)
+            self.assertIn(words, run.err)
+            self.assertEqual("nothing to do" in run.err, ranks == 3)
+
     def test_a_report_has_the_plan_and_the_stages(self):
         self.averages("phi.h5", *self.rho, "--report", "report.json", ranks=3)
         report = json.loads((self.folder / "report.json").read_text())
@@ -219,7 +242,8 @@ class Gyroaverage(program.ProgramTest):
                     back = self.averages("b.h5", *options, "--adjoint", ranks=ranks)
                     self.assertEqual(back.shape, given[0].shape)
                     with self.subTest(method=method, combine=combine, ranks=ranks):
-                        self.assertAlmostEqual(np.sum(forward * given[1]), np.sum(back * given[0]), delta=1e-11)
+                        size = np.linalg.norm(forward) * np.linalg.norm(given[1]) / np.sqrt(forward.size)
+                        self.assertAlmostEqual(np.sum(forward * given[1]), np.sum(back * given[0]), delta=1e-13 * size)
 
     def test_a_tangent_circle_has_its_whole_average(self):
         nodes = equispaced(21)
@@ -376,8 +400,13 @@ class Gyroaverage(program.ProgramTest):
         self.assertIn(f"warning: 3 of {N * N} radii of radius are above the diagonal", run.err)
         np.testing.assert_array_equal(read_field(self.folder / "out.h5")[:, 3, 5:8], 0)
         self.assertEqual(json.loads((self.folder / "report.json").read_text())["gyroaverage"]["fields_of_batch"], 2)
-        self.refused("belongs to --method bilinear and bicubic", "local.h5", "--rho-field", "radius", "--method", "dct",
-                     code=2)
+        for method in ("dct", "chebyshev"):
+            self.refused("belongs to --method bilinear and bicubic", "local.h5", "--rho-field", "radius", "--method", method,
+                         code=2)
+        nodes = chebyshev(12)
+        write_field(self.folder / "local_cheb.h5", self.of_cheb, nodes, nodes)
+        write_field(self.folder / "local_cheb.h5", np.full((12, 12), 0.1), nodes, nodes, name="radius")
+        self.refused("bicubic", "local_cheb.h5", "--field", "phi", "--rho-field", "radius", code=2)
 
     def test_coordinates_and_radii_of_single_precision_are_right_to_their_rounding(self):
         rounded = np.linspace(0.1, 0.7, N).astype("f4")
@@ -440,6 +469,12 @@ class Gyroaverage(program.ProgramTest):
         np.savetxt(self.folder / "fine.txt", [0.1, 0.2, 0.3], fmt="%.17g")
         np.testing.assert_array_equal(self.averages("phi.h5", "--rho-file", "fine.txt", ranks=3),
                                       self.averages("phi.h5", "--rho", "0.1,0.2,0.3", ranks=3))
+        with h5py.File(self.folder / "radii.h5", "w") as file:
+            file["fine"], file["missing"] = [0.1, 0.2, 0.3], [0.1, 9.97e36, 0.3]
+            file["missing"].attrs["_FillValue"] = 9.97e36
+        np.testing.assert_array_equal(self.averages("phi.h5", "--rho-file", "radii.h5:fine"),
+                                      self.averages("phi.h5", "--rho", "0.1,0.2,0.3"))
+        self.refused("radius nan (number 2)", "phi.h5", "--rho-file", "radii.h5:missing")
         write_field(self.folder / "rho.h5", np.ones((4, N, N)), self.nodes, self.nodes, axes=[("rho", np.array(RADII))])
         self.refused("4 indices of rho", "rho.h5", "--combine", "pairs", "--rho", "0.1,0.2")
         self.refused("index 1 of rho", "rho.h5", "--combine", "pairs", "--rho", "0,0.12,0.5,1.3")

@@ -12,14 +12,14 @@ namespace {
 class RowBands : public OnEveryRankCount {
  protected:
   /// A scheme of the rows of this rank, and that of whole planes.
-  void expect_whole_planes(const GyroSpec& spec) const {
+  void expect_whole_planes(const GyroSpec& spec, int n_threads = 1) const {
     const PlaneGrid& grid = spec.grid;
     const std::vector<std::int64_t> cuts = even_cuts(grid.y.size, comm().size());
     const RowShare share{cuts[to_size(comm().rank())], cuts[to_size(comm().rank()) + 1],
                          comm().rank(), comm().size()};
     constexpr std::int64_t most_planes = 3;
     const std::unique_ptr<Scheme> scheme = make_stencil_scheme(spec, comm(), share);
-    const std::unique_ptr<SchemeWork> work = scheme->make_work(most_planes, 1);
+    const std::unique_ptr<SchemeWork> work = scheme->make_work(most_planes, n_threads);
     scheme->set_radii(0, ssize64(spec.radii));
     WholePlanes whole(spec);
     const std::int64_t first = share.row_begin * grid.x.size;
@@ -65,6 +65,14 @@ TEST_P(RowBands, GiveAveragesOfWholePlanes) {
         expect_whole_planes(stencil_spec(grid, method, {25, 50}));
       }
     }
+  }
+}
+
+TEST_P(RowBands, GiveAveragesOfWholePlanesOnTwoThreads) {
+  for (const GyroMethod method : {GyroMethod::bilinear, GyroMethod::bicubic}) {
+    const PlaneGrid grid{plane_axis(12, PlaneBoundary::zero, 0, 11),
+                         plane_axis(40, PlaneBoundary::periodic, 0, 31.2)};
+    expect_whole_planes(stencil_spec(grid, method, {0.3, 6.1}), 2);
   }
 }
 

@@ -35,7 +35,8 @@ WINGS = {
     "io": {"fits": [], "hdf5": []},
     "app": {"plot": [], "cli": [], "predict": [], "jobs": ["predict"], "report": ["predict"],
             "maps": ["cli", "predict"], "smooth": ["cli", "predict", "report", "maps"],
-            "commands": ["plot", "cli", "jobs", "predict", "report", "maps", "smooth"]},
+            "lens": ["cli", "predict", "report", "maps"], "gyro": ["cli", "predict", "report"],
+            "commands": ["plot", "cli", "jobs", "predict", "report", "maps", "smooth", "lens", "gyro"]},
 }
 # The room that each public header belongs to. Public headers include nothing but each other.
 PUBLIC = {

@@ -34,7 +34,13 @@ TEST_P(ExchangeBytes, AreThoseOfThePlanAndOfTheModel) {
       TransformSpec spec = Case{share(RingGrid::healpix(32)), lmax, lmax, spins}.spec();
       spec.exchange = GetParam();
       SphericalHarmonicTransform transform(world, spec);
+      const std::int64_t exchanges_before = mpi_alltoallvs();
       const auto [synthesis, adjoint] = counted(transform);
+      const bool is_in_passes = spec.exchange.schedule == ExchangeSchedule::overlapped ||
+                                spec.exchange.precision == ModePrecision::single_;
+      if (!is_in_passes) {
+        EXPECT_EQ(mpi_alltoallvs() - exchanges_before, 2) << "one for each";
+      }
       EXPECT_EQ(synthesis, transform.plan().bytes_sent());
       EXPECT_EQ(world.max(synthesis),
                 TransformScaling(spec).shares(world.size()).largest.sent_bytes);

@@ -33,7 +33,8 @@ void declare_common(CLI::App& app, CommonOptions& options) {
       ->check(positive_number());
   group
       .choice("--progress", options.progress, {"auto", "on", "off"},
-              "What is done and how long it will take: a line on the terminal, without one plain "
+              "Tells the work under way and how long it will take: a line on the terminal, without "
+              "one plain "
               "lines on stderr; auto: of these one in 30 s.")
       ->capture_default_str();
   group.flag("--overwrite", options.overwrite,
@@ -308,7 +309,7 @@ void declare_lens(CLI::App& command, LensOptions& options) {
               "radians.");
   group.choice(
       "--potential-kind", options.potential_kind, {"phi", "kappa", "deflection"},
-      "What --potential and --curl hold: phi_lm, kappa_lm = l(l+1)/2 phi_lm, or deflection "
+      "The kind of --potential and --curl: phi_lm, kappa_lm = l(l+1)/2 phi_lm, or deflection "
       "sqrt(l(l+1)) phi_lm. Default: phi.");
   group.value(
       "--curl", options.curl, "FILE",

@@ -37,7 +37,7 @@ void declare_convert(CLI::App& command, ConvertOptions& options) {
 void declare_compare(CLI::App& command, CompareOptions& options) {
   const OptionGroup group(command, own_group);
   group.argument("A", options.a, "Map, a_lm, spectra or fields in the plane.");
-  group.argument("B", options.b, "What to compare with; differences are relative to it.");
+  group.argument("B", options.b, "The file to compare with; differences are relative to it.");
   group
       .value("--tolerance", options.tolerance, "X",
              "Largest max |a - b| / sigma(b) of any column that counts as equal; above it the "
@@ -73,7 +73,7 @@ void declare_plot(CLI::App& command, PlotOptions& options) {
               "Values at the ends of the colours. Default: where the map has both signs, -X:X with "
               "the 99.5 percentile of |value| as X; else its smallest and largest value, but up to "
               "half a percent of the sky that would take up two thirds of the colours is cut off. "
-              "What is beyond shows as arrow heads of the colour bar. log and asinh cut less.");
+              "Values beyond show as arrow heads of the colour bar. log and asinh cut less.");
   group
       .choice("--scale", options.scale, {"linear", "log", "asinh"},
               "How values are spread over the colours of a map. log: what is not positive stays "

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
@@ -13,6 +14,7 @@
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "io/file_kind.hpp"
+#include "io/hdf5/attributes.hpp"
 #include "io/hdf5/file.hpp"
 #include "io/input_file.hpp"
 #include "io/text_table.hpp"
@@ -105,7 +107,11 @@ std::vector<double> read_hdf5(const FileName& name, const std::string& option) {
   if (!has_hdf5_object(file, dataset))
     throw DataError(name.path, fmt::format("has no data set {}", dataset));
   inspect_hdf5_dataset(file, name.path, dataset, 1);
-  return read_small_dataset(file, name.path, dataset, most_numbers);
+  std::vector<double> numbers = read_small_dataset(file, name.path, dataset, most_numbers);
+  const Hdf5Handle opened(H5Dopen2(file.id(), dataset.c_str(), H5P_DEFAULT), H5Dclose);
+  for (const double missing : Hdf5AttributeReader(opened, name.path).missing_values())
+    std::replace(numbers.begin(), numbers.end(), missing, std::nan(""));
+  return numbers;
 }
 
 std::vector<double> read_numbers(const std::string& name, const std::string& option) {

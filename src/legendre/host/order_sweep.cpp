@@ -88,7 +88,7 @@ OrderSweep::Scratch OrderSweep::scratch() const {
 std::int64_t OrderSweep::bytes() const {
   std::int64_t total = pairs_.bytes() + places_.bytes();
   for (const SpinField& spin : spins_) total += spin.bytes();
-  for (const auto& beginning : beginnings_) total += beginning ? beginning->bytes() : 0;
+  for (const auto& seeds : low_seeds_) total += seeds ? seeds->bytes() : 0;
   return total;
 }
 
@@ -164,9 +164,9 @@ double OrderSweep::norm(int m) const {
 }
 
 void OrderSweep::prepare(int m, RingRange kept, ScalarSweep& sweep) const {
-  const bool is_low = m < ssize64(beginnings_);
-  const auto* beginning = is_low ? beginnings_[to_size(m)].get() : nullptr;
-  sweep.prepare(m, first_pair(kept), norm(m), beginning);
+  const bool is_low = m < ssize64(low_seeds_);
+  const auto* seeds = is_low ? low_seeds_[to_size(m)].get() : nullptr;
+  sweep.prepare(m, first_pair(kept), norm(m), seeds);
 }
 
 void OrderSweep::cache_seeds(const AlmLayout& orders, const ModeLimits& limits) {
@@ -182,10 +182,10 @@ void OrderSweep::cache_seeds(const AlmLayout& orders, const ModeLimits& limits) 
   if (bytes > most_worthwhile_bytes) return;
   ScalarSweep sweep(pairs_, places_, degree_, 1);
   for (int m = 0; m <= orders.mmax() && bytes_up_to[to_size(m)] <= most_kept_bytes; ++m) {
-    beginnings_.push_back(nullptr);
+    low_seeds_.push_back(nullptr);
     if (orders.row_of(m) < 0) continue;
-    beginnings_.back() = std::make_unique<ScalarSweep::Seeds>(
-        sweep.beginning(m, first_pair(limits.kept(m)), norm(m)));
+    low_seeds_.back() =
+        std::make_unique<ScalarSweep::Seeds>(sweep.seeds(m, first_pair(limits.kept(m)), norm(m)));
   }
 }
 

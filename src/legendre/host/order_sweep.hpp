@@ -128,7 +128,7 @@ class OrderSweep {
   std::vector<SpinField> spins_;  ///< the fields of spin >= 1
   std::vector<ScalarMap> maps_;   ///< maps summed as scalars
   /// [m] of the lowest orders; null: owned by another rank
-  std::vector<std::unique_ptr<const ScalarSweep::Seeds>> beginnings_;
+  std::vector<std::unique_ptr<const ScalarSweep::Seeds>> low_seeds_;
 };
 
 }  // namespace ringweave::detail::inline legendre

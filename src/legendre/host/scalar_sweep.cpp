@@ -53,7 +53,7 @@ void ScalarSweep::prepare(int m, std::int64_t first_pair, double norm, const See
                    std::max(first_pair, split_) - split_};
 }
 
-ScalarSweep::Seeds ScalarSweep::beginning(int m, std::int64_t first_pair, double norm) {
+ScalarSweep::Seeds ScalarSweep::seeds(int m, std::int64_t first_pair, double norm) {
   Seeds result{RecurrenceByTwo(lmax_, m), {}};
   result.recurrence.prepare(m, recurrence_scratch_);
   prepare(m, first_pair, norm, &result);

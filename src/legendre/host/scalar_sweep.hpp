@@ -19,7 +19,7 @@ namespace ringweave::detail::inline legendre {
 class ScalarSweep {
  public:
   /// Allocates for every order up to lmax and up to max_maps maps; later calls allocate nothing,
-  /// except beginning().
+  /// except seeds().
   ScalarSweep(const PairTables& pairs, const PairIndex& places, int lmax, int max_maps);
 
   /// Recurrence and first values of an order.
@@ -29,10 +29,10 @@ class ScalarSweep {
     std::int64_t bytes() const;
   };
   /// Prepares the recurrence of order m from `first_pair` on; norm is lambda_mm / sin(theta)^m.
-  /// `kept`: result of beginning() for this order, which must outlive its use; null: computed here.
+  /// `kept`: result of seeds() for this order, which must outlive its use; null: computed here.
   void prepare(int m, std::int64_t first_pair, double norm, const Seeds* kept = nullptr);
   /// Returns the seeds of an order for the same arguments. Allocates.
-  Seeds beginning(int m, std::int64_t first_pair, double norm);
+  Seeds seeds(int m, std::int64_t first_pair, double norm);
   /// Returns e_l = sqrt((l^2 - m^2) / (4 l^2 - 1)) of the prepared order, [l - m].
   const double* e() const { return by_two_->e(); }
 
