@@ -155,9 +155,8 @@ std::string reason_of(const GyroSpec& spec, const GyroPlan& plan) {
                          most_of_a_part(plan.targets.y.size, plan.row_parts), plan.targets.y.size);
   if (plan.row_parts > 1 && plan.halo_rows > 0)
     reason += fmt::format(", and fetches {} rows of others", plan.halo_rows);
-  const int idle = plan.n_ranks - plan.n_busy();
-  if (idle > 0) {
-    reason += fmt::format("; {} of {} ranks are idle, because {}", idle, plan.n_ranks,
+  if (plan.n_idle() > 0) {
+    reason += fmt::format("; {} of {} ranks are idle, because {}", plan.n_idle(), plan.n_ranks,
                           spec.method == GyroMethod::dct
                               ? "method dct is never cut into rows (bilinear or bicubic would be)"
                               : "smaller parts would not be faster");

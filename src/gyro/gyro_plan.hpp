@@ -34,6 +34,7 @@ struct GyroPlan {
   std::int64_t n_blocks() const { return static_cast<std::int64_t>(block_begin.size()) - 1; }
   std::int64_t n_radii() const { return block_begin.back(); }
   int n_busy() const { return radius_parts * field_parts * row_parts; }
+  int n_idle() const { return n_ranks - n_busy(); }
   bool is_idle(int rank) const { return rank >= n_busy(); }
   /// Bytes that a rank receives for each plane that it averages.
   std::int64_t halo_bytes() const;

@@ -83,12 +83,11 @@ void record_gyro_plan(Run& run, const GyroJob& job, const GyroBatches& batches) 
   of_plan["table_bytes"] = run.comm.max(batches.bytes.tables);
   of_plan["reason"] = plan.reason;
   record_memory(run, batches.memory);
-  const int idle = plan.n_ranks - plan.n_busy();
-  if (idle > 0 && spec.method == GyroMethod::dct) {
+  if (plan.n_idle() > 0 && spec.method == GyroMethod::dct) {
     run.warn(fmt::format(
         "{} of {} ranks have nothing to do: --method dct is never cut into rows; start {}, or use "
         "bilinear or bicubic",
-        idle, plan.n_ranks, plan.n_busy()));
+        plan.n_idle(), plan.n_ranks, plan.n_busy()));
   }
   if (run.options.dry_run || run.options.verbose) print_plan(run, job, batches);
   record_files(run, {1, bytes_of_file(job.input), 1, bytes_of_file(job.output)});
