@@ -21,10 +21,10 @@ namespace ringweave::detail::test {
 
 inline constexpr std::uint64_t seed = 20240229;
 
-/// Random a_lm of unit variance, the same on any number of ranks; zero below a field's spin.
-template <class T = double>
-AlmBuffer<T> random_alm(const AlmLayout& layout, const FieldSet& fields,
-                        std::uint64_t which = seed) {
+/// The a_lm that draw(component, l, m) gives, the same on any number of ranks; zero below a field's
+/// spin.
+template <class T, class Draw>
+AlmBuffer<T> drawn_alm(const AlmLayout& layout, const FieldSet& fields, const Draw& draw) {
   AlmBuffer<T> alm(fields.n_components(), layout.size());
   for (const FieldSet::Field& field : fields.fields()) {
     for (std::int64_t c = field.first_component;
@@ -33,7 +33,7 @@ AlmBuffer<T> random_alm(const AlmLayout& layout, const FieldSet& fields,
       for (std::int64_t row = 0; row < layout.n_orders(); ++row) {
         const int m = layout.order(row);
         for (int l = m; l <= layout.lmax(); ++l) {
-          const NoisePair x = noise_pair(which, static_cast<std::uint32_t>(c), l, m);
+          const auto x = draw(static_cast<std::uint32_t>(c), l, m);
           a[layout.index(row, l)] =
               l < field.spin
                   ? std::complex<T>(0)
@@ -43,6 +43,14 @@ AlmBuffer<T> random_alm(const AlmLayout& layout, const FieldSet& fields,
     }
   }
   return alm;
+}
+/// Random a_lm of unit variance.
+template <class T = double>
+AlmBuffer<T> random_alm(const AlmLayout& layout, const FieldSet& fields,
+                        std::uint64_t which = seed) {
+  return drawn_alm<T>(layout, fields, [which](std::uint32_t component, int l, int m) {
+    return noise_pair(which, component, l, m);
+  });
 }
 template <class T = double>
 AlmBuffer<T> random_alm(const SphericalHarmonicTransform& transform, std::uint64_t which = seed) {
