@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "softdevice/findings.hpp"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <mutex>
+
+namespace softdevice {
+namespace {
+
+constexpr int most_told = 5;
+
+struct Findings {
+  std::mutex mutex;
+  std::map<std::string, long> by_kind;
+  long count = 0;
+};
+
+/// Never destroyed: it is used until the process ends.
+Findings& findings() {
+  static auto* all = new Findings;
+  return *all;
+}
+
+/// Runs after what the program itself does at its end.
+void end_with_findings() {
+  const Findings& all = findings();
+  if (all.count == 0) return;
+  std::fflush(stdout);
+  for (const auto& [kind, count] : all.by_kind)
+    std::fprintf(stderr, "softdevice: %ld times: %s\n", count, kind.c_str());
+  std::fflush(stderr);
+  _exit(status_of_findings);
+}
+
+const int registered = std::atexit(end_with_findings);
+
+}  // namespace
+
+void find(const std::string& kind, const std::string& where) {
+  Findings& all = findings();
+  const std::lock_guard lock(all.mutex);
+  ++all.count;
+  if (++all.by_kind[kind] <= most_told)
+    std::fprintf(stderr, "softdevice: %s: %s\n", kind.c_str(), where.c_str());
+}
+
+long n_findings() {
+  const std::lock_guard lock(findings().mutex);
+  return findings().count + 0 * registered;
+}
+
+}  // namespace softdevice

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <string>
+
+namespace softdevice {
+
+/// Tells of a finding on stderr, of several alike the first few, and makes the process exit with
+/// status 77.
+///
+/// kind   counted together, such as "race in shared memory"
+/// where  kernel, block, thread and line of the PTX, or the function of the runtime
+void find(const std::string& kind, const std::string& where);
+
+/// Returns the number of findings so far.
+long n_findings();
+
+/// The status of a process with findings.
+inline constexpr int status_of_findings = 77;
+
+}  // namespace softdevice

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "softdevice/machine/block.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+#include "softdevice/findings.hpp"
+#include "softdevice/settings.hpp"
+
+namespace softdevice {
+
+SharedMemory::SharedMemory(std::int64_t bytes)
+    : bytes_(static_cast<std::size_t>(bytes)),
+      cells_((static_cast<std::size_t>(bytes) + cell_bytes - 1) / cell_bytes) {}
+
+void SharedMemory::begin() {
+  std::memset(bytes_.data(), 0xff, bytes_.size());
+  std::fill(cells_.begin(), cells_.end(), Cell{});
+}
+
+const char* SharedMemory::place(std::uint64_t address, std::uint64_t bytes,
+                                std::uint64_t alignment) const {
+  if (address + bytes > bytes_.size()) return "outside";
+  return address % alignment == 0 ? "" : "not aligned";
+}
+
+const char* SharedMemory::read(const Actor& actor, std::uint64_t address, std::uint64_t bytes,
+                               bool& is_defined) {
+  const char* problem = "";
+  for (std::uint64_t at = address; at < address + bytes; at += cell_bytes) {
+    Cell& cell = cells_[at / cell_bytes];
+    if (cell.is_awaited) problem = "read before its cp.async was waited for";
+    if (cell.defined == 0) is_defined = false;
+    if (cell.read_by(actor)) problem = "read and written, a race";
+  }
+  return problem;
+}
+
+const char* SharedMemory::write(const Actor& actor, std::uint64_t address, std::uint64_t bytes,
+                                bool is_defined) {
+  const char* problem = "";
+  for (std::uint64_t at = address; at < address + bytes; at += cell_bytes) {
+    Cell& cell = cells_[at / cell_bytes];
+    if (cell.is_awaited) problem = "written before its cp.async was waited for";
+    cell.defined = is_defined ? 15 : 0;
+    if (cell.written_by(actor)) problem = "written, a race";
+  }
+  return problem;
+}
+
+const char* SharedMemory::await(const Actor& actor, std::uint64_t address, std::uint64_t bytes) {
+  const char* problem = write(actor, address, bytes, false);
+  for (std::uint64_t at = address; at < address + bytes; at += cell_bytes)
+    cells_[at / cell_bytes].is_awaited = true;
+  return problem;
+}
+
+void SharedMemory::arrive(const Actor& actor, std::uint64_t address, std::uint64_t bytes,
+                          bool is_defined) {
+  for (std::uint64_t at = address; at < address + bytes; at += cell_bytes) {
+    Cell& cell = cells_[at / cell_bytes];
+    cell.is_awaited = false;
+    cell.defined = is_defined ? 15 : 0;
+    cell.writer = actor;
+  }
+}
+
+Block::Block(const Program& program, const Operation& operation, Moment moment,
+             std::vector<std::byte> parameters, std::uint32_t n_blocks, int n_threads,
+             LaunchCounts& counts)
+    : program_(program),
+      operation_(&operation),
+      parameters_(std::move(parameters)),
+      n_blocks_(n_blocks),
+      n_threads_(n_threads),
+      global_(operation, moment),
+      shared_(program.shared_bytes),
+      counts_(counts) {
+  for (int first = 0; first < n_threads; first += n_lanes)
+    warps_.push_back(std::make_unique<Warp>(*this, program, first));
+  if (settings().lanes.kind == Schedule::Kind::random)
+    random_ = std::make_unique<std::mt19937_64>(settings().lanes.seed + operation.id);
+}
+
+void Block::run(std::uint32_t index) {
+  index_ = index;
+  epoch_ = 0;
+  shared_.begin();
+  for (auto& warp : warps_) warp->begin(index, n_blocks_, n_threads_);
+  ++counts_.blocks;
+  counts_.warps += warps_.size();
+  for (bool runs = true; runs && !has_failed();) {
+    for (auto& warp : warps_) warp->run();
+    const auto waiting = std::find_if(warps_.begin(), warps_.end(),
+                                      [](const auto& warp) { return !warp->has_ended(); });
+    runs = waiting != warps_.end();
+    const bool all_wait = std::all_of(warps_.begin(), warps_.end(),
+                                      [](const auto& warp) { return warp->waits(); });
+    if (!runs || !all_wait) continue;
+    const std::uint32_t barrier = (*waiting)->barrier();
+    for (auto& warp : warps_) warp->leave_barrier(barrier);
+    ++epoch_;
+  }
+}
+
+std::string Block::place(int thread, std::uint32_t line) const {
+  return program_.name + ", block " + std::to_string(index_) + ", thread " +
+         std::to_string(thread) + ", PTX line " + std::to_string(line);
+}
+
+void Block::tell(const std::string& kind, int thread, std::uint32_t line) const {
+  if (settings().checks) find(kind, place(thread, line));
+}
+
+void Block::report(const std::string& error, int thread, std::uint32_t line) const {
+  std::fprintf(stderr, "softdevice: %s: %s\n", error.c_str(), place(thread, line).c_str());
+}
+
+}  // namespace softdevice

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "softdevice/machine/counts.hpp"
+#include "softdevice/machine/program.hpp"
+#include "softdevice/machine/warp.hpp"
+#include "softdevice/memory/global_memory.hpp"
+
+namespace softdevice {
+
+/// Errors that end a launch and stay with the device.
+enum class Failure { none, illegal_address, misaligned_address, deadlock };
+
+/// Shared memory of a block.
+class SharedMemory {
+ public:
+  explicit SharedMemory(std::int64_t bytes);
+  void begin();
+
+  /// The same as those of OrderedMemory.
+  const char* place(std::uint64_t address, std::uint64_t bytes, std::uint64_t alignment) const;
+  const char* read(const Actor& actor, std::uint64_t address, std::uint64_t bytes,
+                   bool& is_defined);
+  const char* write(const Actor& actor, std::uint64_t address, std::uint64_t bytes,
+                    bool is_defined);
+  /// Notes that a copy by cp.async will write there, and that its thread has waited for it.
+  const char* await(const Actor& actor, std::uint64_t address, std::uint64_t bytes);
+  void arrive(const Actor& actor, std::uint64_t address, std::uint64_t bytes, bool is_defined);
+  std::byte* bytes_at(std::uint64_t address) { return bytes_.data() + address; }
+
+ private:
+  std::vector<std::byte> bytes_;
+  std::vector<Cell> cells_;
+};
+
+/// Runs the blocks of a launch, one after the other.
+class Block {
+ public:
+  Block(const Program& program, const Operation& operation, Moment moment,
+        std::vector<std::byte> parameters, std::uint32_t n_blocks, int n_threads,
+        LaunchCounts& counts);
+
+  void run(std::uint32_t index);
+  Failure failure() const { return failure_; }
+  bool has_failed() const { return failure_ != Failure::none; }
+
+  // For the handlers of instructions:
+  SharedMemory& shared() { return shared_; }
+  OrderedMemory& global() { return global_; }
+  const std::vector<std::byte>& parameters() const { return parameters_; }
+  Actor actor(const Warp& warp, int lane) const {
+    return {operation_->id, index_, epoch_, warp.epoch(),
+            static_cast<std::uint16_t>(warp.thread(lane))};
+  }
+  void fail(Failure failure) { failure_ = failure; }
+  LaunchCounts& counts() { return counts_; }
+  /// A random number for schedules; null where lanes stay together.
+  std::mt19937_64* random() { return random_.get(); }
+  /// Tells of a finding, or of an error that ends the launch.
+  void tell(const std::string& kind, int thread, std::uint32_t line) const;
+  void report(const std::string& error, int thread, std::uint32_t line) const;
+
+ private:
+  std::string place(int thread, std::uint32_t line) const;
+
+  const Program& program_;
+  const Operation* operation_;
+  std::vector<std::byte> parameters_;
+  std::uint32_t n_blocks_;
+  int n_threads_;
+  OrderedMemory global_;
+  SharedMemory shared_;
+  std::vector<std::unique_ptr<Warp>> warps_;
+  LaunchCounts& counts_;
+  std::unique_ptr<std::mt19937_64> random_;
+  std::uint32_t index_ = 0;
+  std::uint32_t epoch_ = 0;
+  Failure failure_ = Failure::none;
+};
+
+}  // namespace softdevice

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "softdevice/memory/global_memory.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+
+#include "softdevice/settings.hpp"
+
+namespace softdevice {
+namespace {
+
+constexpr std::uint64_t alignment = 256;
+constexpr std::uint64_t red_zone = 4096;
+constexpr int fill = 0xff;
+
+std::byte* reserve(std::uint64_t bytes, int protection, int file = -1) {
+  const int kind = file < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;
+  void* memory = mmap(nullptr, bytes, protection, kind | MAP_NORESERVE, file, 0);
+  if (memory == MAP_FAILED) throw std::runtime_error("softdevice: no addresses for its memory");
+  return static_cast<std::byte*>(memory);
+}
+
+/// The bytes of a cell from address on, as bits.
+std::uint8_t mask_of(std::uint64_t address, std::uint64_t bytes) {
+  return static_cast<std::uint8_t>(((1U << bytes) - 1U) << (address % cell_bytes));
+}
+
+/// Readers of cells that nothing orders among each other, by their cells: all but the last.
+std::unordered_map<const Cell*, std::vector<std::uint32_t>>& other_readers() {
+  static std::unordered_map<const Cell*, std::vector<std::uint32_t>> all;
+  return all;
+}
+
+}  // namespace
+
+OperationLog& OperationLog::get() {
+  static auto* log = new OperationLog;
+  return *log;
+}
+
+void OperationLog::enter(Operation& operation, Moment moment) {
+  operation.id = static_cast<std::uint32_t>(moments_.size());
+  moments_.push_back(moment);
+  names_.push_back(operation.name);
+}
+
+GlobalMemory& GlobalMemory::get() {
+  static auto* memory = new GlobalMemory;
+  return *memory;
+}
+
+GlobalMemory::GlobalMemory() : used_(static_cast<std::size_t>(settings().devices)) {
+  if (settings().host_may_touch) {
+    file_ = memfd_create("softdevice", 0);
+    if (file_ < 0 || ftruncate(file_, static_cast<off_t>(span)) != 0)
+      throw std::runtime_error("softdevice: no memory that the host may touch");
+    host_begin_ = reserve(span, PROT_READ | PROT_WRITE, file_);
+    device_begin_ = reinterpret_cast<std::uint64_t>(host_begin_);
+  } else {
+    host_begin_ = reserve(span, PROT_READ | PROT_WRITE);
+    device_begin_ = reinterpret_cast<std::uint64_t>(reserve(span, PROT_NONE));
+  }
+  const std::uint64_t cells = span / cell_bytes * sizeof(Cell);
+  cells_ = reinterpret_cast<Cell*>(reserve(cells, PROT_READ | PROT_WRITE));
+  next_ = device_begin_ + red_zone;
+}
+
+std::uint64_t GlobalMemory::allocate(std::uint64_t bytes, int device) {
+  std::int64_t& used = used_[static_cast<std::size_t>(device)];
+  if (static_cast<std::int64_t>(bytes) > settings().memory - used) return 0;
+  const std::uint64_t begin = next_;
+  const std::uint64_t end = begin + bytes;
+  next_ = (end + red_zone + alignment - 1) / alignment * alignment;
+  if (next_ - device_begin_ > span)
+    throw std::runtime_error("softdevice: all addresses of devices have been used");
+  used += static_cast<std::int64_t>(bytes);
+  std::memset(bytes_at(begin), fill, bytes);
+  allocations_[begin] = {begin, end, device};
+  return begin;
+}
+
+void GlobalMemory::free(std::uint64_t address) {
+  Allocation& allocation = allocations_.at(address);
+  allocation.is_live = false;
+  const std::uint64_t bytes = allocation.end - allocation.begin;
+  used_[static_cast<std::size_t>(allocation.device)] -= static_cast<std::int64_t>(bytes);
+  const auto give_back = [](void* begin, std::uint64_t size) {
+    constexpr std::uint64_t page = 4096;
+    const auto first = (reinterpret_cast<std::uint64_t>(begin) + page - 1) / page * page;
+    const auto end = (reinterpret_cast<std::uint64_t>(begin) + size) / page * page;
+    if (end > first) madvise(reinterpret_cast<void*>(first), end - first, MADV_DONTNEED);
+  };
+  give_back(bytes_at(allocation.begin), bytes);
+  give_back(&cell_at(allocation.begin), bytes / cell_bytes * sizeof(Cell));
+}
+
+std::int64_t GlobalMemory::free_bytes(int device) const {
+  return settings().memory - used_[static_cast<std::size_t>(device)];
+}
+
+Allocation* GlobalMemory::find(std::uint64_t address) {
+  auto next = allocations_.upper_bound(address);
+  if (next == allocations_.begin()) return nullptr;
+  Allocation& found = std::prev(next)->second;
+  return address < found.end ? &found : nullptr;
+}
+
+const char* OrderedMemory::place(std::uint64_t address, std::uint64_t bytes,
+                                 std::uint64_t wanted_alignment) {
+  if (last_ == nullptr || address < last_->begin || address + bytes > last_->end) {
+    Allocation* found = memory_.find(address);
+    if (found == nullptr || address + bytes > found->end) return "outside of all allocations";
+    if (!found->is_live) return "in memory that was freed";
+    found->last_use[moment_.stream] = moment_;
+    last_ = found;
+  }
+  return address % wanted_alignment == 0 ? "" : "not aligned";
+}
+
+bool OrderedMemory::is_after(std::uint32_t operation) {
+  if (operation == known_before_) return true;
+  if (!OperationLog::get().is_before(operation, operation_->clock)) return false;
+  known_before_ = operation;
+  return true;
+}
+
+bool OrderedMemory::is_after_all_readers(const Cell& cell) {
+  const auto others = other_readers().find(&cell);
+  if (others == other_readers().end()) return true;
+  const bool ordered = std::all_of(others->second.begin(), others->second.end(),
+                                   [&](std::uint32_t reader) { return is_after(reader); });
+  other_readers().erase(others);
+  return ordered;
+}
+
+const char* OrderedMemory::begin_read(Cell& cell) {
+  const char* problem = "";
+  if (cell.has_writer && cell.writer.operation != operation_->id) {
+    if (!is_after(cell.writer.operation)) problem = "read, unordered with a write before";
+    // What another operation wrote is no race within this one.
+    cell.writer = {.operation = cell.writer.operation};
+  }
+  if (cell.has_reader && cell.reader.operation != operation_->id) {
+    if (!is_after(cell.reader.operation)) other_readers()[&cell].push_back(cell.reader.operation);
+    cell.has_reader = cell.has_near_readers = cell.has_far_readers = false;
+  }
+  return problem;
+}
+
+const char* OrderedMemory::begin_write(Cell& cell) {
+  const char* problem = "";
+  if (cell.has_writer && cell.writer.operation != operation_->id) {
+    if (!is_after(cell.writer.operation)) problem = "written, unordered with a write before";
+    cell.has_writer = false;
+  }
+  if (cell.has_reader && cell.reader.operation != operation_->id) {
+    if (!is_after(cell.reader.operation) || !is_after_all_readers(cell))
+      problem = "written, unordered with a read before";
+    cell.has_reader = cell.has_near_readers = cell.has_far_readers = false;
+  }
+  return problem;
+}
+
+const char* OrderedMemory::read(const Actor& actor, std::uint64_t address, std::uint64_t bytes,
+                                bool& is_defined) {
+  const char* problem = "";
+  for (const std::uint64_t end = address + bytes; address < end;) {
+    const std::uint64_t here =
+        std::min(end - address, cell_bytes - address % cell_bytes);
+    Cell& cell = memory_.cell_at(address);
+    const std::uint8_t mask = mask_of(address, here);
+    if ((cell.defined & mask) != mask) {
+      // What MPI wrote is no longer what new memory is full of.
+      const auto* values = reinterpret_cast<const unsigned char*>(bytes_at(address));
+      const bool is_new = !settings().host_may_touch ||
+                          std::any_of(values, values + here, [](int v) { return v == fill; });
+      if (is_new) is_defined = false;
+    }
+    if (cell.writer.operation != actor.operation || cell.reader.operation != actor.operation) {
+      const char* found = begin_read(cell);
+      if (*found != 0) problem = found;
+    }
+    const bool is_own = cell.has_writer && cell.writer.operation == actor.operation;
+    const bool had_writer = cell.has_writer;
+    cell.has_writer = is_own;
+    if (cell.read_by(actor)) problem = "read and written, a race";
+    cell.has_writer = had_writer;
+    address += here;
+  }
+  return problem;
+}
+
+const char* OrderedMemory::write(const Actor& actor, std::uint64_t address, std::uint64_t bytes,
+                                 bool is_defined) {
+  const char* problem = "";
+  for (const std::uint64_t end = address + bytes; address < end;) {
+    const std::uint64_t here = std::min(end - address, cell_bytes - address % cell_bytes);
+    Cell& cell = memory_.cell_at(address);
+    const std::uint8_t mask = mask_of(address, here);
+    cell.defined = static_cast<std::uint8_t>((is_defined ? cell.defined | mask : cell.defined & ~mask) & 15);
+    const char* found = begin_write(cell);
+    if (*found != 0) problem = found;
+    if (cell.written_by(actor)) problem = "written, a race";
+    address += here;
+  }
+  return problem;
+}
+
+const char* OrderedMemory::read_range(std::uint64_t address, std::uint64_t bytes,
+                                      bool& is_defined) {
+  const char* problem = place(address, bytes, 1);
+  return *problem != 0 ? problem : read({.operation = operation_->id}, address, bytes, is_defined);
+}
+
+const char* OrderedMemory::write_range(std::uint64_t address, std::uint64_t bytes) {
+  const char* problem = place(address, bytes, 1);
+  return *problem != 0 ? problem : write({.operation = operation_->id}, address, bytes, true);
+}
+
+const char* OrderedMemory::copy_range(std::uint64_t from, std::uint64_t to, std::uint64_t bytes) {
+  bool is_defined = true;
+  const char* read_problem = read_range(from, bytes, is_defined);
+  const char* write_problem = write_range(to, bytes);
+  if (*read_problem == 0 && *write_problem == 0) {
+    std::memcpy(bytes_at(to), bytes_at(from), bytes);
+    for (std::uint64_t i = 0; !is_defined && i < bytes; i += cell_bytes)
+      memory_.cell_at(to + i).defined = memory_.cell_at(from + i).defined;
+  }
+  return *read_problem != 0 ? read_problem : write_problem;
+}
+
+}  // namespace softdevice

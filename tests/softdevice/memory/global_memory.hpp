@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "softdevice/memory/operation.hpp"
+#include "softdevice/memory/shadow.hpp"
+
+namespace softdevice {
+
+struct Allocation {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  int device = 0;
+  bool is_live = true;
+  std::map<std::uint32_t, Moment> last_use{};  ///< of every stream
+};
+
+/// Memory of all devices. Its addresses are not those of the host (but with SOFTDEVICE_MPI=1), are
+/// never used twice, and lie apart from one another. New memory has no values and is full of NaN.
+class GlobalMemory {
+ public:
+  static GlobalMemory& get();
+
+  /// Returns 0 where the device has not enough.
+  std::uint64_t allocate(std::uint64_t bytes, int device);
+  void free(std::uint64_t address);
+  std::int64_t free_bytes(int device) const;
+
+  /// Returns the allocation around an address, or null.
+  Allocation* find(std::uint64_t address);
+  bool is_address(std::uint64_t address) const {
+    return address - device_begin_ < span;
+  }
+
+  /// The bytes behind an address.
+  std::byte* bytes_at(std::uint64_t address) const {
+    return host_begin_ + (address - device_begin_);
+  }
+  Cell& cell_at(std::uint64_t address) const {
+    return cells_[(address - device_begin_) / cell_bytes];
+  }
+
+  static constexpr std::uint64_t span = std::uint64_t{1} << 38;
+
+ private:
+  GlobalMemory();
+
+  std::uint64_t device_begin_ = 0;
+  std::byte* host_begin_ = nullptr;
+  Cell* cells_ = nullptr;
+  int file_ = -1;  ///< where the host may touch addresses of devices
+  std::uint64_t next_ = 0;
+  std::map<std::uint64_t, Allocation> allocations_;
+  std::vector<std::int64_t> used_;
+};
+
+/// An operation's accesses to global memory. Each returns the problem that it found, "" for none.
+class OrderedMemory {
+ public:
+  explicit OrderedMemory(const Operation& operation, Moment moment)
+      : memory_(GlobalMemory::get()), operation_(&operation), moment_(moment) {}
+
+  /// Returns what is wrong with an access of so many bytes, a power of two: bounds, alignment.
+  const char* place(std::uint64_t address, std::uint64_t bytes, std::uint64_t alignment);
+
+  /// Notes that a thread reads or writes bytes that place() found right, at most four of a cell.
+  /// is_defined: whether they have values; whether what is written has.
+  const char* read(const Actor& actor, std::uint64_t address, std::uint64_t bytes, bool& is_defined);
+  const char* write(const Actor& actor, std::uint64_t address, std::uint64_t bytes, bool is_defined);
+
+  /// The same for a copy or an FFT, for any number of bytes.
+  const char* read_range(std::uint64_t address, std::uint64_t bytes, bool& is_defined);
+  const char* write_range(std::uint64_t address, std::uint64_t bytes);
+  /// Copies values and which of them are defined.
+  const char* copy_range(std::uint64_t from, std::uint64_t to, std::uint64_t bytes);
+
+  /// Whether all of these bytes are of one allocation.
+  bool has_bytes(std::uint64_t address, std::uint64_t bytes) { return *place(address, bytes, 1) == 0; }
+  std::byte* bytes_at(std::uint64_t address) const { return memory_.bytes_at(address); }
+
+ private:
+  bool is_after(std::uint32_t operation);
+  bool is_after_all_readers(const Cell& cell);
+  const char* begin_read(Cell& cell);
+  const char* begin_write(Cell& cell);
+
+  GlobalMemory& memory_;
+  const Operation* operation_;
+  Moment moment_;
+  const Allocation* last_ = nullptr;
+  std::uint32_t known_before_ = 0;  ///< an operation that is_after() found to be before this one
+};
+
+}  // namespace softdevice

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Kernels and their launches, as the code that nvcc generates calls them (crt/host_runtime.h).
+#include <cuda_runtime_api.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "softdevice/findings.hpp"
+#include "softdevice/machine/block.hpp"
+#include "softdevice/ptx/fat_binary.hpp"
+#include "softdevice/ptx/module.hpp"
+#include "softdevice/runtime/runtime.hpp"
+#include "softdevice/settings.hpp"
+
+namespace softdevice {
+namespace {
+
+/// A fat binary of an object, read when one of its kernels is used.
+struct Binary {
+  const void* wrapper;
+  ptx::Module module;
+};
+struct Entry {
+  Binary* binary;
+  std::string name;
+};
+
+/// Kernels by the addresses of their functions on the host.
+struct Registry {
+  std::unordered_map<const void*, Entry> entries;
+  std::unordered_map<const void*, std::unique_ptr<CUkern_st>> kernels;
+};
+Registry& registry() {
+  static auto* all = new Registry;
+  return *all;
+}
+
+[[noreturn]] void give_up(const std::string& problem) {
+  std::fprintf(stderr, "softdevice: %s\n", problem.c_str());
+  std::_Exit(status_of_findings);
+}
+
+CUkern_st* kernel_of(const void* function) {
+  std::unique_ptr<CUkern_st>& kernel = registry().kernels[function];
+  if (kernel != nullptr) return kernel.get();
+  const auto entry = registry().entries.find(function);
+  if (entry == registry().entries.end()) return nullptr;
+  Binary& binary = *entry->second.binary;
+  try {
+    if (binary.module.empty())
+      binary.module = ptx::read_module(ptx::ptx_of(binary.wrapper, settings().capability));
+    const auto found = binary.module.find(entry->second.name);
+    if (found == binary.module.end()) return nullptr;
+    kernel = std::make_unique<CUkern_st>(CUkern_st{decode(found->second)});
+  } catch (const std::exception& error) {
+    give_up(error.what());
+  }
+  return kernel.get();
+}
+
+std::vector<std::byte> parameters_of(const Program& program, void** arguments) {
+  std::vector<std::byte> parameters(static_cast<std::size_t>(program.parameter_bytes));
+  for (std::size_t i = 0; i < program.parameters.size(); ++i) {
+    const auto [offset, bytes] = program.parameters[i];
+    std::memcpy(parameters.data() + offset, arguments[i], static_cast<std::size_t>(bytes));
+  }
+  return parameters;
+}
+
+cudaError_t error_of(Failure failure) {
+  switch (failure) {
+    case Failure::none: return cudaSuccess;
+    case Failure::illegal_address: return cudaErrorIllegalAddress;
+    case Failure::misaligned_address: return cudaErrorMisalignedAddress;
+    case Failure::deadlock: return cudaErrorLaunchFailure;
+  }
+  return cudaErrorLaunchFailure;
+}
+
+struct Configuration {
+  dim3 grid;
+  dim3 block;
+  std::size_t shared_bytes;
+  cudaStream_t stream;
+};
+thread_local std::vector<Configuration> configurations;
+
+}  // namespace
+}  // namespace softdevice
+
+using namespace softdevice;
+
+extern "C" {
+
+void** __cudaRegisterFatBinary(void* wrapper) {
+  return reinterpret_cast<void**>(new Binary{wrapper, {}});
+}
+void __cudaRegisterFatBinaryEnd(void**) {}
+void __cudaUnregisterFatBinary(void**) {}
+
+void __cudaRegisterFunction(void** binary, const char* function, char*, const char* name, int,
+                            uint3*, uint3*, dim3*, dim3*, int*) {
+  registry().entries[function] = {reinterpret_cast<Binary*>(binary), name};
+}
+
+unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, std::size_t shared_bytes,
+                                     cudaStream_t stream) {
+  configurations.push_back({grid, block, shared_bytes, stream});
+  return 0;
+}
+
+cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, std::size_t* shared_bytes,
+                                       void* stream) {
+  if (configurations.empty()) return cudaErrorInvalidConfiguration;
+  const Configuration& last = configurations.back();
+  *grid = last.grid;
+  *block = last.block;
+  *shared_bytes = last.shared_bytes;
+  *static_cast<cudaStream_t*>(stream) = last.stream;
+  configurations.pop_back();
+  return cudaSuccess;
+}
+
+cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const void* function) {
+  const Call call;
+  *kernel = kernel_of(function);
+  return call.runtime.fail(*kernel == nullptr ? cudaErrorInvalidDeviceFunction : cudaSuccess);
+}
+
+cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments,
+                               std::size_t shared_bytes, cudaStream_t stream) {
+  const Call call;
+  const Program& program = kernel->program;
+  constexpr std::int64_t most_shared_bytes = 48 << 10;
+  if (grid.x == 0 || grid.x > 0x7fffffffU || grid.y != 1 || grid.z != 1 || block.x == 0 ||
+      block.y != 1 || block.z != 1 || shared_bytes != 0 ||
+      block.x > static_cast<unsigned>(program.most_threads) ||
+      program.shared_bytes > most_shared_bytes)
+    return call.runtime.fail(cudaErrorInvalidConfiguration);
+  if (stream == nullptr) {
+    find("default stream", program.name);
+    return call.runtime.fail(cudaErrorInvalidResourceHandle);
+  }
+  return call.runtime.enqueue(
+      stream, program.name,
+      [&program, blocks = grid.x, threads = static_cast<int>(block.x),
+       parameters = parameters_of(program, arguments)](OrderedMemory&, const Operation& operation,
+                                                       Moment moment) {
+        LaunchCounts counts;
+        counts.launches = 1;
+        Block runner(program, operation, moment, parameters, blocks, threads, counts);
+        for (std::uint32_t index = 0; index < blocks && !runner.has_failed(); ++index)
+          runner.run(index);
+        add_counts(program.name, counts);
+        if (runner.has_failed()) Runtime::get().sticky = error_of(runner.failure());
+      });
+}
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "softdevice/settings.hpp"
+
+#include <cstdlib>
+#include <sstream>
+#include <stdexcept>
+
+namespace softdevice {
+namespace {
+
+std::string variable(const char* name, const char* otherwise) {
+  const char* value = std::getenv((std::string("SOFTDEVICE_") + name).c_str());
+  return value == nullptr ? otherwise : value;
+}
+
+std::int64_t number(const char* name, const char* otherwise) {
+  const std::string text = variable(name, otherwise);
+  std::size_t end = 0;
+  std::int64_t value = 0;
+  try {
+    value = std::stoll(text, &end);
+  } catch (const std::exception&) {
+    end = 0;
+  }
+  if (end != text.size() || text.empty())
+    throw std::runtime_error(std::string("SOFTDEVICE_") + name + ": a number expected, not " + text);
+  return value;
+}
+
+Schedule schedule(const char* name, const char* in_order) {
+  const std::string text = variable(name, in_order);
+  if (text == in_order) return {};
+  if (text == "lazy") return {Schedule::Kind::lazy, 0};
+  if (text.starts_with("random:"))
+    return {Schedule::Kind::random, std::stoull(text.substr(text.find(':') + 1))};
+  throw std::runtime_error(std::string("SOFTDEVICE_") + name + "=" + text + ": unknown; " + in_order +
+                           ", random:SEED or, of streams, lazy are known");
+}
+
+std::vector<Drop> drops() {
+  std::vector<Drop> all;
+  std::istringstream list(variable("DROP", ""));
+  for (std::string one; std::getline(list, one, ';');) {
+    std::istringstream words(one);
+    Drop drop;
+    words >> drop.kind;
+    if (drop.kind.empty()) continue;
+    std::string word;
+    while (words >> word) {
+      if (word.find_first_not_of("0123456789") == std::string::npos)
+        drop.number = std::stoi(word);
+      else
+        drop.kernel = word;
+    }
+    all.push_back(drop);
+  }
+  return all;
+}
+
+}  // namespace
+
+const Settings& settings() {
+  static const Settings read{
+      .streams = schedule("STREAMS", "eager"),
+      .lanes = schedule("LANES", "together"),
+      .checks = number("CHECKS", "1") != 0,
+      .memory = number("MEMORY", "8589934592"),
+      .capability = static_cast<int>(number("CAPABILITY", "80")),
+      .devices = static_cast<int>(number("DEVICES", "1")),
+      .host_may_touch = number("MPI", "0") != 0,
+      .drops = drops(),
+      .counts = variable("COUNTS", ""),
+  };
+  return read;
+}
+
+bool is_dropped(const std::string& kind, int number, const std::string& kernel) {
+  for (const Drop& drop : settings().drops) {
+    if (kind.starts_with(drop.kind) && (drop.number < 0 || drop.number == number) &&
+        kernel.find(drop.kernel) != std::string::npos)
+      return true;
+  }
+  return false;
+}
+
+}  // namespace softdevice

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace softdevice {
+
+/// A schedule: in order, or random from a seed.
+struct Schedule {
+  enum class Kind { eager, lazy, random };
+  Kind kind = Kind::eager;
+  std::uint64_t seed = 0;
+};
+
+/// A mutant: the n-th instruction or call of a kind is left out (SOFTDEVICE_DROP).
+struct Drop {
+  std::string kind;    ///< an opcode, as far as given ("bar.sync"), or a function of the runtime
+  int number = -1;     ///< counted from 0 in a kernel or in the run; -1: each
+  std::string kernel;  ///< a part of the kernel's name; "": every kernel
+};
+
+/// The environment variables SOFTDEVICE_... Read once.
+struct Settings {
+  Schedule streams;        ///< _STREAMS=eager|lazy|random:SEED
+  Schedule lanes;          ///< _LANES=together|random:SEED
+  bool checks = true;      ///< _CHECKS=0|1
+  std::int64_t memory;     ///< _MEMORY=BYTES of a device
+  int capability = 80;     ///< _CAPABILITY=80|90
+  int devices = 1;         ///< _DEVICES=N
+  bool host_may_touch = false;  ///< _MPI=0|1: device addresses are memory of the host too
+  std::vector<Drop> drops;      ///< _DROP="KIND [N] [KERNEL]; ..."
+  std::string counts;           ///< _COUNTS=FILE: counts of every kernel, as JSON
+};
+const Settings& settings();
+
+/// Returns whether the n-th instruction or call of a kind is to be left out.
+bool is_dropped(const std::string& kind, int number, const std::string& kernel = "");
+
+}  // namespace softdevice
