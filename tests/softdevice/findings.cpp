@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <map>
 #include <mutex>
+#include <utility>
 
 namespace softdevice {
 namespace {
@@ -16,7 +17,6 @@ constexpr int most_told = 5;
 struct Findings {
   std::mutex mutex;
   std::map<std::string, long> by_kind;
-  long count = 0;
 };
 
 /// Never destroyed: it is used until the process ends.
@@ -28,7 +28,7 @@ Findings& findings() {
 /// Runs after what the program itself does at its end.
 void end_with_findings() {
   const Findings& all = findings();
-  if (all.count == 0) return;
+  if (all.by_kind.empty()) return;
   std::fflush(stdout);
   for (const auto& [kind, count] : all.by_kind)
     std::fprintf(stderr, "softdevice: %ld times: %s\n", count, kind.c_str());
@@ -36,21 +36,20 @@ void end_with_findings() {
   _exit(status_of_findings);
 }
 
-const int registered = std::atexit(end_with_findings);
+[[maybe_unused]] const int registered = std::atexit(end_with_findings);
 
 }  // namespace
 
 void find(const std::string& kind, const std::string& where) {
   Findings& all = findings();
   const std::lock_guard lock(all.mutex);
-  ++all.count;
   if (++all.by_kind[kind] <= most_told)
     std::fprintf(stderr, "softdevice: %s: %s\n", kind.c_str(), where.c_str());
 }
 
-long n_findings() {
+std::map<std::string, long> take_findings() {
   const std::lock_guard lock(findings().mutex);
-  return findings().count + 0 * registered;
+  return std::exchange(findings().by_kind, {});
 }
 
 }  // namespace softdevice

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <map>
 #include <string>
 
 namespace softdevice {
@@ -12,8 +13,8 @@ namespace softdevice {
 /// where  kernel, block, thread and line of the PTX, or the function of the runtime
 void find(const std::string& kind, const std::string& where);
 
-/// Returns the number of findings so far.
-long n_findings();
+/// Returns how often each kind was found, and forgets it: for tests that want findings.
+std::map<std::string, long> take_findings();
 
 /// The status of a process with findings.
 inline constexpr int status_of_findings = 77;

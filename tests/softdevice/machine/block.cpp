@@ -19,36 +19,6 @@ void SharedMemory::begin() {
   std::fill(cells_.begin(), cells_.end(), Cell{});
 }
 
-const char* SharedMemory::place(std::uint64_t address, std::uint64_t bytes,
-                                std::uint64_t alignment) const {
-  if (address + bytes > bytes_.size()) return "outside";
-  return address % alignment == 0 ? "" : "not aligned";
-}
-
-const char* SharedMemory::read(const Actor& actor, std::uint64_t address, std::uint64_t bytes,
-                               bool& is_defined) {
-  const char* problem = "";
-  for (std::uint64_t at = address; at < address + bytes; at += cell_bytes) {
-    Cell& cell = cells_[at / cell_bytes];
-    if (cell.is_awaited) problem = "read before its cp.async was waited for";
-    if (cell.defined == 0) is_defined = false;
-    if (cell.read_by(actor)) problem = "read and written, a race";
-  }
-  return problem;
-}
-
-const char* SharedMemory::write(const Actor& actor, std::uint64_t address, std::uint64_t bytes,
-                                bool is_defined) {
-  const char* problem = "";
-  for (std::uint64_t at = address; at < address + bytes; at += cell_bytes) {
-    Cell& cell = cells_[at / cell_bytes];
-    if (cell.is_awaited) problem = "written before its cp.async was waited for";
-    cell.defined = is_defined ? 15 : 0;
-    if (cell.written_by(actor)) problem = "written, a race";
-  }
-  return problem;
-}
-
 const char* SharedMemory::await(const Actor& actor, std::uint64_t address, std::uint64_t bytes) {
   const char* problem = write(actor, address, bytes, false);
   for (std::uint64_t at = address; at < address + bytes; at += cell_bytes)

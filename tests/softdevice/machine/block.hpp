@@ -24,11 +24,33 @@ class SharedMemory {
   void begin();
 
   /// The same as those of OrderedMemory.
-  const char* place(std::uint64_t address, std::uint64_t bytes, std::uint64_t alignment) const;
+  const char* place(std::uint64_t address, std::uint64_t bytes, std::uint64_t alignment) const {
+    if (address + bytes > bytes_.size()) return "outside";
+    return address % alignment == 0 ? "" : "not aligned";
+  }
   const char* read(const Actor& actor, std::uint64_t address, std::uint64_t bytes,
-                   bool& is_defined);
+                   bool& is_defined) {
+    const char* problem = "";
+    for (std::uint64_t at = address; at < address + bytes; at += cell_bytes) {
+      Cell& cell = cells_[at / cell_bytes];
+      if (cell.is_awaited) problem = "read before its cp.async was waited for";
+      if (cell.defined == 0) is_defined = false;
+      if (cell.has_writer && !cell.writer.is_before(actor)) problem = "read and written, a race";
+      cell.read_by(actor);
+    }
+    return problem;
+  }
   const char* write(const Actor& actor, std::uint64_t address, std::uint64_t bytes,
-                    bool is_defined);
+                    bool is_defined) {
+    const char* problem = "";
+    for (std::uint64_t at = address; at < address + bytes; at += cell_bytes) {
+      Cell& cell = cells_[at / cell_bytes];
+      if (cell.is_awaited) problem = "written before its cp.async was waited for";
+      cell.defined = is_defined ? 15 : 0;
+      if (cell.written_by(actor)) problem = "written, a race";
+    }
+    return problem;
+  }
   /// Notes that a copy by cp.async will write there, and that its thread has waited for it.
   const char* await(const Actor& actor, std::uint64_t address, std::uint64_t bytes);
   void arrive(const Actor& actor, std::uint64_t address, std::uint64_t bytes, bool is_defined);

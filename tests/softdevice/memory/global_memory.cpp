@@ -24,11 +24,6 @@ std::byte* reserve(std::uint64_t bytes, int protection, int file = -1) {
   return static_cast<std::byte*>(memory);
 }
 
-/// The bytes of a cell from address on, as bits.
-std::uint8_t mask_of(std::uint64_t address, std::uint64_t bytes) {
-  return static_cast<std::uint8_t>(((1U << bytes) - 1U) << (address % cell_bytes));
-}
-
 /// Readers of cells that nothing orders among each other, by their cells: all but the last.
 std::unordered_map<const Cell*, std::vector<std::uint32_t>>& other_readers() {
   static std::unordered_map<const Cell*, std::vector<std::uint32_t>> all;
@@ -137,21 +132,20 @@ bool OrderedMemory::is_after_all_readers(const Cell& cell) {
   return ordered;
 }
 
-const char* OrderedMemory::begin_read(Cell& cell) {
-  const char* problem = "";
-  if (cell.has_writer && cell.writer.operation != operation_->id) {
-    if (!is_after(cell.writer.operation)) problem = "read, unordered with a write before";
-    // What another operation wrote is no race within this one.
-    cell.writer = {.operation = cell.writer.operation};
-  }
-  if (cell.has_reader && cell.reader.operation != operation_->id) {
-    if (!is_after(cell.reader.operation)) other_readers()[&cell].push_back(cell.reader.operation);
-    cell.has_reader = cell.has_near_readers = cell.has_far_readers = false;
-  }
-  return problem;
+/// Whether bytes without values are as in new memory. Those that MPI wrote are not.
+bool OrderedMemory::is_new(std::uint64_t address, std::uint64_t bytes) const {
+  if (!settings().host_may_touch) return true;
+  const auto* values = reinterpret_cast<const unsigned char*>(bytes_at(address));
+  return std::any_of(values, values + bytes, [](int value) { return value == fill; });
 }
 
-const char* OrderedMemory::begin_write(Cell& cell) {
+/// Forgets readers of another operation; keeps in mind one that nothing orders before this one.
+void OrderedMemory::begin_reading(Cell& cell) {
+  if (!is_after(cell.reader.operation)) other_readers()[&cell].push_back(cell.reader.operation);
+  cell.has_reader = cell.has_near_readers = cell.has_far_readers = false;
+}
+
+const char* OrderedMemory::begin_writing(Cell& cell) {
   const char* problem = "";
   if (cell.has_writer && cell.writer.operation != operation_->id) {
     if (!is_after(cell.writer.operation)) problem = "written, unordered with a write before";
@@ -161,51 +155,6 @@ const char* OrderedMemory::begin_write(Cell& cell) {
     if (!is_after(cell.reader.operation) || !is_after_all_readers(cell))
       problem = "written, unordered with a read before";
     cell.has_reader = cell.has_near_readers = cell.has_far_readers = false;
-  }
-  return problem;
-}
-
-const char* OrderedMemory::read(const Actor& actor, std::uint64_t address, std::uint64_t bytes,
-                                bool& is_defined) {
-  const char* problem = "";
-  for (const std::uint64_t end = address + bytes; address < end;) {
-    const std::uint64_t here =
-        std::min(end - address, cell_bytes - address % cell_bytes);
-    Cell& cell = memory_.cell_at(address);
-    const std::uint8_t mask = mask_of(address, here);
-    if ((cell.defined & mask) != mask) {
-      // What MPI wrote is no longer what new memory is full of.
-      const auto* values = reinterpret_cast<const unsigned char*>(bytes_at(address));
-      const bool is_new = !settings().host_may_touch ||
-                          std::any_of(values, values + here, [](int v) { return v == fill; });
-      if (is_new) is_defined = false;
-    }
-    if (cell.writer.operation != actor.operation || cell.reader.operation != actor.operation) {
-      const char* found = begin_read(cell);
-      if (*found != 0) problem = found;
-    }
-    const bool is_own = cell.has_writer && cell.writer.operation == actor.operation;
-    const bool had_writer = cell.has_writer;
-    cell.has_writer = is_own;
-    if (cell.read_by(actor)) problem = "read and written, a race";
-    cell.has_writer = had_writer;
-    address += here;
-  }
-  return problem;
-}
-
-const char* OrderedMemory::write(const Actor& actor, std::uint64_t address, std::uint64_t bytes,
-                                 bool is_defined) {
-  const char* problem = "";
-  for (const std::uint64_t end = address + bytes; address < end;) {
-    const std::uint64_t here = std::min(end - address, cell_bytes - address % cell_bytes);
-    Cell& cell = memory_.cell_at(address);
-    const std::uint8_t mask = mask_of(address, here);
-    cell.defined = static_cast<std::uint8_t>((is_defined ? cell.defined | mask : cell.defined & ~mask) & 15);
-    const char* found = begin_write(cell);
-    if (*found != 0) problem = found;
-    if (cell.written_by(actor)) problem = "written, a race";
-    address += here;
   }
   return problem;
 }

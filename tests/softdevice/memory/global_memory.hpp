@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -71,8 +72,44 @@ class OrderedMemory {
 
   /// Notes that a thread reads or writes bytes that place() found right, at most four of a cell.
   /// is_defined: whether they have values; whether what is written has.
-  const char* read(const Actor& actor, std::uint64_t address, std::uint64_t bytes, bool& is_defined);
-  const char* write(const Actor& actor, std::uint64_t address, std::uint64_t bytes, bool is_defined);
+  const char* read(const Actor& actor, std::uint64_t address, std::uint64_t bytes,
+                   bool& is_defined) {
+    const char* problem = "";
+    for (const std::uint64_t end = address + bytes; address < end;) {
+      const std::uint64_t here = std::min(end - address, cell_bytes - address % cell_bytes);
+      Cell& cell = memory_.cell_at(address);
+      const std::uint8_t mask = mask_of(address, here);
+      if ((cell.defined & mask) != mask && is_new(address, here)) is_defined = false;
+      const bool is_written_here = cell.has_writer && cell.writer.operation == actor.operation;
+      if (cell.has_writer && !is_written_here && cell.writer.operation != known_before_ &&
+          !is_after(cell.writer.operation))
+        problem = "read, unordered with a write before";
+      if (cell.has_reader && cell.reader.operation != actor.operation) begin_reading(cell);
+      if (is_written_here && !cell.writer.is_before(actor)) problem = "read and written, a race";
+      cell.read_by(actor);
+      address += here;
+    }
+    return problem;
+  }
+  const char* write(const Actor& actor, std::uint64_t address, std::uint64_t bytes,
+                    bool is_defined) {
+    const char* problem = "";
+    for (const std::uint64_t end = address + bytes; address < end;) {
+      const std::uint64_t here = std::min(end - address, cell_bytes - address % cell_bytes);
+      Cell& cell = memory_.cell_at(address);
+      const std::uint8_t mask = mask_of(address, here);
+      cell.defined =
+          static_cast<std::uint8_t>((is_defined ? cell.defined | mask : cell.defined & ~mask) & 15);
+      if ((cell.has_writer && cell.writer.operation != actor.operation) ||
+          (cell.has_reader && cell.reader.operation != actor.operation)) {
+        const char* found = begin_writing(cell);
+        if (*found != 0) problem = found;
+      }
+      if (cell.written_by(actor)) problem = "written, a race";
+      address += here;
+    }
+    return problem;
+  }
 
   /// The same for a copy or an FFT, for any number of bytes.
   const char* read_range(std::uint64_t address, std::uint64_t bytes, bool& is_defined);
@@ -85,10 +122,15 @@ class OrderedMemory {
   std::byte* bytes_at(std::uint64_t address) const { return memory_.bytes_at(address); }
 
  private:
+  /// The bytes of a cell from address on, as bits.
+  static std::uint8_t mask_of(std::uint64_t address, std::uint64_t bytes) {
+    return static_cast<std::uint8_t>(((1U << bytes) - 1U) << (address % cell_bytes));
+  }
+  bool is_new(std::uint64_t address, std::uint64_t bytes) const;
   bool is_after(std::uint32_t operation);
   bool is_after_all_readers(const Cell& cell);
-  const char* begin_read(Cell& cell);
-  const char* begin_write(Cell& cell);
+  void begin_reading(Cell& cell);
+  const char* begin_writing(Cell& cell);
 
   GlobalMemory& memory_;
   const Operation* operation_;

@@ -36,8 +36,8 @@ struct Moment {
 /// Something that accesses memory: a launch, a copy, an FFT.
 struct Operation {
   std::uint32_t id = 0;  ///< from 1
-  std::string name;
-  Clock clock;  ///< what has been done before it begins, and itself
+  std::string name{};
+  Clock clock{};  ///< what has been done before it begins, and itself
 };
 
 /// All operations so far, by their ids.

@@ -34,9 +34,8 @@ struct Cell {
   bool has_far_readers : 1 = false;   ///< others of other blocks
   bool is_awaited : 1 = false;        ///< its writer has not waited for a cp.async
 
-  /// Notes an access of the launch that accessed the cell before. Returns whether it races.
-  bool read_by(const Actor& actor) {
-    const bool races = has_writer && !writer.is_before(actor);
+  /// Notes an access of the launch that accessed the cell before.
+  void read_by(const Actor& actor) {
     if (has_reader && reader.block != actor.block) {
       has_far_readers = true;
       has_near_readers = false;
@@ -45,8 +44,8 @@ struct Cell {
     }
     reader = actor;
     has_reader = true;
-    return races;
   }
+  /// The same; returns whether it races with one before.
   bool written_by(const Actor& actor) {
     const bool near_readers_are_before =
         !has_near_readers || (reader.block_epoch < actor.block_epoch);
