@@ -69,6 +69,8 @@ class DeviceStream {
 
   /// Waits for all submitted work. Error  ResourceError when some of it failed.
   void synchronize() const;
+  /// The same for destructors, which cannot tell of errors.
+  void finish() const noexcept;
   /// Makes later work of this stream wait for the point an event has recorded.
   void wait_for(const DeviceEvent& event) const;
   void* handle() const { return handle_; }  ///< a cudaStream_t

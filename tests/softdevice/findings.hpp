@@ -16,6 +16,21 @@ void find(const std::string& kind, const std::string& where);
 /// Returns how often each kind was found, and forgets it: for tests that want findings.
 std::map<std::string, long> take_findings();
 
+/// Keeps findings of this thread aside while it exists: neither told nor counted.
+class FindingsAside {
+ public:
+  FindingsAside();
+  ~FindingsAside();
+  FindingsAside(const FindingsAside&) = delete;
+  FindingsAside& operator=(const FindingsAside&) = delete;
+  /// The kind of the first one, "" without.
+  const std::string& first() const { return first_; }
+
+ private:
+  friend void find(const std::string& kind, const std::string& where);
+  std::string first_;
+};
+
 /// The status of a process with findings.
 inline constexpr int status_of_findings = 77;
 

@@ -70,6 +70,7 @@ const Settings& settings() {
       .host_may_touch = number("MPI", "0") != 0,
       .drops = drops(),
       .counts = variable("COUNTS", ""),
+      .mutants = variable("MUTANTS", ""),
   };
   return read;
 }

@@ -31,7 +31,8 @@ struct Settings {
   int devices = 1;         ///< _DEVICES=N
   bool host_may_touch = false;  ///< _MPI=0|1: device addresses are memory of the host too
   std::vector<Drop> drops;      ///< _DROP="KIND [N] [KERNEL]; ..."
-  std::string counts;           ///< _COUNTS=FILE: counts of every kernel, as JSON
+  std::string counts;   ///< _COUNTS=FILE: counts of every kernel, as JSON
+  std::string mutants;  ///< _MUTANTS=FILE: instructions left out in turn, as JSON
 };
 const Settings& settings();
 

@@ -132,6 +132,8 @@ void DeviceStream::synchronize() const {
   check_device(cudaStreamSynchronize(native(*this)), "waiting for the device");
 }
 
+void DeviceStream::finish() const noexcept { forget(cudaStreamSynchronize(native(*this))); }
+
 void DeviceStream::wait_for(const DeviceEvent& point) const {
   check_device(cudaStreamWaitEvent(native(*this), event(point.handle_), 0), "waiting for an event");
 }

@@ -29,6 +29,8 @@ class DeviceMachine {
   using Buffer = DeviceBuffer<T>;
 
   explicit DeviceMachine(const DeviceStream& stream) : stream_(&stream) {}
+  /// Waits for launches, so that buffers they use may be freed.
+  void finish() const noexcept { stream_->finish(); }
 
   template <class T>
   Buffer<T> allocate(std::int64_t size) const {

@@ -28,6 +28,7 @@ void check_device(int, const std::string&) { lack(); }
 DeviceStream::DeviceStream() { lack(); }
 DeviceStream::~DeviceStream() = default;
 void DeviceStream::synchronize() const { lack(); }
+void DeviceStream::finish() const noexcept {}
 void DeviceStream::wait_for(const DeviceEvent&) const { lack(); }
 
 DeviceEvent::DeviceEvent() { lack(); }

@@ -27,6 +27,10 @@ class CudaDeviceStage final : public DeviceLegendreStage {
         n_modes_(shape.rows.size() * n_components_),
         machine_(stream),
         sequence_(shape, machine_, memory, alm_begin, sums) {}
+  // Tables of a stage that was never used may still be in the making.
+  ~CudaDeviceStage() override { machine_.finish(); }
+  CudaDeviceStage(const CudaDeviceStage&) = delete;
+  CudaDeviceStage& operator=(const CudaDeviceStage&) = delete;
 
   void synthesize(ConstAlm alm, Modes<double> modes, RowRange rows) override {
     std::visit([&](auto view) { synthesize_rows(view, modes, rows); }, alm);

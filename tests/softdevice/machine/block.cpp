@@ -36,19 +36,14 @@ void SharedMemory::arrive(const Actor& actor, std::uint64_t address, std::uint64
   }
 }
 
-Block::Block(const Program& program, const Operation& operation, Moment moment,
-             std::vector<std::byte> parameters, std::uint32_t n_blocks, int n_threads,
-             LaunchCounts& counts)
-    : program_(program),
+Block::Block(const Launch& launch, const Operation& operation, Moment moment, LaunchCounts& counts)
+    : launch_(launch),
       operation_(&operation),
-      parameters_(std::move(parameters)),
-      n_blocks_(n_blocks),
-      n_threads_(n_threads),
       global_(operation, moment),
-      shared_(program.shared_bytes),
+      shared_(launch.program->shared_bytes),
       counts_(counts) {
-  for (int first = 0; first < n_threads; first += n_lanes)
-    warps_.push_back(std::make_unique<Warp>(*this, program, first));
+  for (int first = 0; first < launch.n_threads; first += n_lanes)
+    warps_.push_back(std::make_unique<Warp>(*this, *launch.program, first));
   if (settings().lanes.kind == Schedule::Kind::random)
     random_ = std::make_unique<std::mt19937_64>(settings().lanes.seed + operation.id);
 }
@@ -57,7 +52,7 @@ void Block::run(std::uint32_t index) {
   index_ = index;
   epoch_ = 0;
   shared_.begin();
-  for (auto& warp : warps_) warp->begin(index, n_blocks_, n_threads_);
+  for (auto& warp : warps_) warp->begin(index, launch_.n_blocks, launch_.n_threads);
   ++counts_.blocks;
   counts_.warps += warps_.size();
   for (bool runs = true; runs && !has_failed();) {
@@ -75,7 +70,7 @@ void Block::run(std::uint32_t index) {
 }
 
 std::string Block::place(int thread, std::uint32_t line) const {
-  return program_.name + ", block " + std::to_string(index_) + ", thread " +
+  return launch_.program->name + ", block " + std::to_string(index_) + ", thread " +
          std::to_string(thread) + ", PTX line " + std::to_string(line);
 }
 
@@ -85,6 +80,16 @@ void Block::tell(const std::string& kind, int thread, std::uint32_t line) const 
 
 void Block::report(const std::string& error, int thread, std::uint32_t line) const {
   std::fprintf(stderr, "softdevice: %s: %s\n", error.c_str(), place(thread, line).c_str());
+}
+
+Failure run_launch(const Launch& launch, const Operation& operation, Moment moment,
+                   LaunchCounts& counts, std::vector<std::uint8_t>& taken) {
+  ++counts.launches;
+  Block block(launch, operation, moment, counts);
+  if (!taken.empty()) block.note_instructions(taken);
+  for (std::uint32_t index = 0; index < launch.n_blocks && !block.has_failed(); ++index)
+    block.run(index);
+  return block.failure();
 }
 
 }  // namespace softdevice

@@ -15,7 +15,7 @@
 namespace softdevice {
 
 /// Errors that end a launch and stay with the device.
-enum class Failure { none, illegal_address, misaligned_address, deadlock };
+enum class Failure { none, illegal_address, misaligned_address, deadlock, endless };
 
 /// Shared memory of a block.
 class SharedMemory {
@@ -61,27 +61,41 @@ class SharedMemory {
   std::vector<Cell> cells_;
 };
 
+/// A kernel with its parameters and its place in a stream.
+struct Launch {
+  const Program* program;
+  std::vector<std::byte> parameters;
+  std::uint32_t n_blocks;
+  int n_threads;
+};
+
 /// Runs the blocks of a launch, one after the other.
 class Block {
  public:
-  Block(const Program& program, const Operation& operation, Moment moment,
-        std::vector<std::byte> parameters, std::uint32_t n_blocks, int n_threads,
-        LaunchCounts& counts);
+  Block(const Launch& launch, const Operation& operation, Moment moment, LaunchCounts& counts);
 
   void run(std::uint32_t index);
   Failure failure() const { return failure_; }
   bool has_failed() const { return failure_ != Failure::none; }
+  /// Notes which instructions lanes took, a byte for each.
+  void note_instructions(std::vector<std::uint8_t>& taken) { taken_ = &taken; }
+  /// Ends the launch, as endless, after so many instructions more.
+  void allow(std::uint64_t instructions) { allowed_ = instructions; }
 
   // For the handlers of instructions:
   SharedMemory& shared() { return shared_; }
   OrderedMemory& global() { return global_; }
-  const std::vector<std::byte>& parameters() const { return parameters_; }
+  const std::vector<std::byte>& parameters() const { return launch_.parameters; }
   Actor actor(const Warp& warp, int lane) const {
     return {operation_->id, index_, epoch_, warp.epoch(),
             static_cast<std::uint16_t>(warp.thread(lane))};
   }
   void fail(Failure failure) { failure_ = failure; }
   LaunchCounts& counts() { return counts_; }
+  void step(std::uint32_t instruction) {
+    if (--allowed_ == 0) fail(Failure::endless);
+    if (taken_ != nullptr) (*taken_)[instruction] = 1;
+  }
   /// A random number for schedules; null where lanes stay together.
   std::mt19937_64* random() { return random_.get(); }
   /// Tells of a finding, or of an error that ends the launch.
@@ -91,11 +105,8 @@ class Block {
  private:
   std::string place(int thread, std::uint32_t line) const;
 
-  const Program& program_;
+  const Launch& launch_;
   const Operation* operation_;
-  std::vector<std::byte> parameters_;
-  std::uint32_t n_blocks_;
-  int n_threads_;
   OrderedMemory global_;
   SharedMemory shared_;
   std::vector<std::unique_ptr<Warp>> warps_;
@@ -104,6 +115,13 @@ class Block {
   std::uint32_t index_ = 0;
   std::uint32_t epoch_ = 0;
   Failure failure_ = Failure::none;
+  std::uint64_t allowed_ = ~std::uint64_t{0};
+  std::vector<std::uint8_t>* taken_ = nullptr;
 };
+
+/// Runs all blocks. Returns how it ended.
+/// taken  noted where it is not empty
+Failure run_launch(const Launch& launch, const Operation& operation, Moment moment,
+                   LaunchCounts& counts, std::vector<std::uint8_t>& taken);
 
 }  // namespace softdevice

@@ -12,8 +12,6 @@
 namespace softdevice {
 namespace {
 
-void do_nothing(Warp&, const Instruction&, Lanes) {}
-
 std::string demangled(const std::string& name) {
   int status = 0;
   const std::unique_ptr<char, void (*)(void*)> text(
@@ -34,8 +32,10 @@ class Decoder {
   }
 
   Program decode() {
-    for (const ptx::Statement& statement : kernel_.statements)
+    for (const ptx::Statement& statement : kernel_.statements) {
       program_.code.push_back(instruction(statement));
+      program_.opcodes.push_back(statement.opcode);
+    }
     for (const auto& [value, row] : constants_) program_.constants.emplace_back(row, value);
     for (const auto& [value, predicate] : constant_predicates_)
       program_.constant_predicates.emplace_back(predicate, value != 0);
@@ -65,10 +65,8 @@ class Decoder {
     std::size_t addresses = 0;
     for (std::size_t i = 0; i < statement.operands.size(); ++i)
       take_operand(statement, i, meaning->operands[i], decoded, addresses);
-    if (is_dropped(statement.opcode, counts_[statement.opcode]++, program_.name)) {
-      decoded.execute = do_nothing;
-      decoded.flow = Flow::next;
-    }
+    if (is_dropped(statement.opcode, counts_[statement.opcode]++, program_.name))
+      leave_out(decoded);
     return decoded;
   }
 
@@ -141,6 +139,11 @@ const Meaning* find_meaning(const std::string& opcode) {
   }();
   const auto found = all.find(opcode);
   return found == all.end() ? nullptr : &found->second;
+}
+
+void leave_out(Instruction& instruction) {
+  instruction.execute = [](Warp&, const Instruction&, Lanes) {};
+  instruction.flow = Flow::next;
 }
 
 Program decode(const ptx::Kernel& kernel) { return Decoder(kernel).decode(); }

@@ -59,6 +59,7 @@ inline constexpr std::uint32_t whole_warp = 6;
 struct Program {
   std::string name;  ///< demangled
   std::vector<Instruction> code;
+  std::vector<std::string> opcodes;  ///< of the code
   std::uint32_t n_rows = 0;
   std::uint32_t n_predicates = 0;
   std::vector<std::pair<std::uint32_t, std::uint64_t>> constants;  ///< rows and their values
@@ -72,6 +73,8 @@ struct Program {
 /// Finds the meaning of a kernel's instructions; those of SOFTDEVICE_DROP do nothing.
 /// Error  ptx::UnknownText: "PTX line N: no instruction OPCODE"
 Program decode(const ptx::Kernel& kernel);
+/// Makes an instruction do nothing.
+void leave_out(Instruction& instruction);
 
 /// The meaning of an opcode.
 struct Meaning {

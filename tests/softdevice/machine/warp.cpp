@@ -116,6 +116,7 @@ void Warp::run_group(Lanes lanes) {
   for (; slice > 0 && !block_.has_failed(); --slice) {
     const Instruction& in = program_.code[pc];
     current_ = &in;
+    block_.step(pc);
     Lanes active = guarded(in, lanes);
     ++counts.instructions[static_cast<std::size_t>(in.pipe)];
     counts.lanes += static_cast<std::uint64_t>(std::popcount(active));

@@ -39,6 +39,9 @@ class GlobalMemory {
     return address - device_begin_ < span;
   }
 
+  /// All allocations, those that were freed too, by where they begin.
+  const std::map<std::uint64_t, Allocation>& allocations() const { return allocations_; }
+
   /// The bytes behind an address.
   std::byte* bytes_at(std::uint64_t address) const {
     return host_begin_ + (address - device_begin_);

@@ -63,11 +63,12 @@ inline Result run(const std::string& statements, std::vector<std::uint64_t> numb
   std::memcpy(parameters.data(), &address, sizeof address);
   const Operation launch = operation("launch");
   LaunchCounts counts;
-  Block block(program, launch, {1, count}, parameters, n_blocks, n_threads, counts);
-  for (std::uint32_t index = 0; index < n_blocks && !block.has_failed(); ++index) block.run(index);
+  std::vector<std::uint8_t> taken;
+  const Failure failure =
+      run_launch({&program, parameters, n_blocks, n_threads}, launch, {1, count}, counts, taken);
   std::memcpy(numbers.data(), memory.bytes_at(address), bytes);
   memory.free(address);
-  return {std::move(numbers), take_findings(), block.failure()};
+  return {std::move(numbers), take_findings(), failure};
 }
 
 }  // namespace softdevice::test

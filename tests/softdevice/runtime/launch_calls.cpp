@@ -11,6 +11,7 @@
 
 #include "softdevice/findings.hpp"
 #include "softdevice/machine/block.hpp"
+#include "softdevice/machine/mutants.hpp"
 #include "softdevice/ptx/fat_binary.hpp"
 #include "softdevice/ptx/module.hpp"
 #include "softdevice/runtime/runtime.hpp"
@@ -76,7 +77,8 @@ cudaError_t error_of(Failure failure) {
     case Failure::none: return cudaSuccess;
     case Failure::illegal_address: return cudaErrorIllegalAddress;
     case Failure::misaligned_address: return cudaErrorMisalignedAddress;
-    case Failure::deadlock: return cudaErrorLaunchFailure;
+    case Failure::deadlock:
+    case Failure::endless: return cudaErrorLaunchFailure;
   }
   return cudaErrorLaunchFailure;
 }
@@ -145,18 +147,16 @@ cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void*
     find("default stream", program.name);
     return call.runtime.fail(cudaErrorInvalidResourceHandle);
   }
+  Launch launch{&program, parameters_of(program, arguments), grid.x, static_cast<int>(block.x)};
   return call.runtime.enqueue(
       stream, program.name,
-      [&program, blocks = grid.x, threads = static_cast<int>(block.x),
-       parameters = parameters_of(program, arguments)](OrderedMemory&, const Operation& operation,
-                                                       Moment moment) {
+      [launch = std::move(launch)](OrderedMemory&, const Operation& operation, Moment moment) {
         LaunchCounts counts;
-        counts.launches = 1;
-        Block runner(program, operation, moment, parameters, blocks, threads, counts);
-        for (std::uint32_t index = 0; index < blocks && !runner.has_failed(); ++index)
-          runner.run(index);
-        add_counts(program.name, counts);
-        if (runner.has_failed()) Runtime::get().sticky = error_of(runner.failure());
+        Mutants mutants(launch, operation, moment);
+        const Failure failure = run_launch(launch, operation, moment, counts, mutants.taken());
+        mutants.run(failure, counts);
+        add_counts(launch.program->name, counts);
+        if (failure != Failure::none) Runtime::get().sticky = error_of(failure);
       });
 }
 }

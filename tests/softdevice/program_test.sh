@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Compares what the program computes on the software device and on the host.
+#   program_test.sh PROGRAM
+set -euo pipefail
+program=$1
+mpirun=$(cd "$(dirname "$0")/../../scripts" && pwd)/mpirun.sh
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+awk 'BEGIN { print "# l TT EE BB TE"; for (l = 0; l <= 48; ++l) print l, 1, 1, 1, 0.5 }' >cl.txt
+for ranks in 1 2; do
+  for backend in host cuda; do
+    "$mpirun" $ranks "$program" synthesize --cl cl.txt --cl-kind cl --seed 1 --nside 16 --lmax 32 --fields TQU \
+      --backend $backend --overwrite sky_$backend.h5
+    "$mpirun" $ranks "$program" smooth sky_host.h5 smooth_$backend.h5 --fwhm 10deg --lmax 32 --iter 1 \
+      --method harmonic --backend $backend --overwrite
+  done
+  for what in sky smooth; do "$program" compare ${what}_host.h5 ${what}_cuda.h5 --tolerance 1e-12; done
+done
