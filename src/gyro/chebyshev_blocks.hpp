@@ -83,7 +83,7 @@ void make_chebyshev_blocks(const ChebyshevFold& fold, double semi_x, double semi
                            std::int64_t block_begin, std::int64_t block_end, GaussRules& rules,
                            double* blocks);
 
-/// What one thread needs to apply blocks to at most so many planes.
+/// Memory in which one thread applies blocks to at most so many planes.
 struct BlockScratch {
   explicit BlockScratch(std::int64_t most_planes);
   static std::int64_t bytes(std::int64_t most_planes);

@@ -12,14 +12,14 @@
 
 namespace ringweave::detail::inline gyro {
 
-/// What a rank holds for averages, beside fields and results.
+/// Memory that a rank holds for averages, beside fields and results.
 struct GyroBytes {
   std::int64_t tables = 0;   ///< at once
   std::int64_t scratch = 0;  ///< beside tables
   std::int64_t making = 0;   ///< beside tables while they are made, before there is scratch
 };
 
-/// What a rank averages with, before there are tables.
+/// Plan, scheme and loops of a rank, before there are tables.
 struct GyroSetup {
   GyroPlan plan;
   Communicator radius_group;         ///< the ranks with the same fields and rows

@@ -75,7 +75,8 @@ struct Delensing::Impl {
                                    [&] {
                                      return AnalysisWeights{ring_weights(inverse.rings()), {}};
                                    })),
-        // What a Lensing is, whose memory is checked together with that of the analysis.
+        // The transform of a Lensing, with a check of its memory together with that of the
+        // analysis.
         points([&] {
           require_memory(comm, inverse, {spec, inverse.largest(), omp_get_max_threads()},
                          transform.plan(), n_iter);

@@ -98,7 +98,7 @@ PointSet planned_points(Run& run, const PointJob& job) {
                   file.has_psi() ? span(file.psi()) : std::span<const double>());
 }
 
-/// What the run reads and writes.
+/// Returns the files that the run reads and writes, with their bytes.
 FileWork files_of(const PointJob& job, bool has_values) {
   const auto number = static_cast<double>(bytes_of(job.precision));
   const double alm = 2 * number *

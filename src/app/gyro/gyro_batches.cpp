@@ -87,8 +87,8 @@ bool plan_batch(const Run& run, GyroJob& job, GyroBatches& batches) {
   return bytes && fits_memory(run, batches.memory);
 }
 
-/// What takes less memory. Operators of method chebyshev are doubles, and made anew for each radius
-/// where not all fit.
+/// Returns, for a message, ways to need less memory. Operators of method chebyshev are doubles, and
+/// made anew for each radius where not all fit.
 std::string smaller_ways(const GyroaverageOptions& options, GyroMethod method) {
   const std::string estimate = options.estimate ? "no --estimate, " : "";
   const std::string usual = estimate + "--precision single or fewer radii";

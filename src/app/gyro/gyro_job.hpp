@@ -26,7 +26,7 @@ struct FieldNumbers {
   }
 };
 
-/// What a run of `gyroaverage` is to do. Averages go from fields to results, a transpose goes back.
+/// A run of `gyroaverage`: averages go from fields to results, a transpose goes back.
 struct GyroJob {
   const GyroaverageOptions& options;
   GyroCombination combination;

@@ -13,7 +13,7 @@
 
 namespace ringweave::detail::inline app {
 
-/// What a run of `lens` is to do, from sizes alone.
+/// The plan of a run of `lens`, from sizes alone.
 struct LensPlan {
   /// Plans for one of so many ranks. Not collective.
   LensPlan(const LensJob& job, const PotentialSource& source, int rank, int n_ranks);

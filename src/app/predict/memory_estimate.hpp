@@ -43,7 +43,7 @@ struct MemoryUse {
   PixelWeights pixel_weights = PixelWeights::none;
   MaskSmoothing mask = MaskSmoothing::no;  ///< --unseen normalize
   ModeLocation modes = ModeLocation::on_host;
-  /// What stays in memory besides, in bytes for each own pixel: a mask, the rms of noise.
+  /// Other buffers that stay in memory, in bytes for each own pixel: a mask, the rms of noise.
   std::vector<MemoryItem> beside{};
 };
 

@@ -31,7 +31,7 @@ std::vector<int> ranks_of(const PointPlan& plan, const MovedPiece& piece) {
 
 }  // namespace
 
-/// What goes to other ranks and comes from them while this is planned.
+/// Messages to and from other ranks while this is planned: numbers of pieces, and their vectors.
 struct PieceExchange::Moving {
   std::vector<std::vector<const MovedPiece*>> to_peer;
   std::unique_ptr<PointMessages> messages;  ///< of numbers
