@@ -78,7 +78,7 @@ void fold_values(const ChebyshevFold& fold, const double* plane, double* sums);
 
 /// Makes the operator of one radius for blocks [begin, end), [block][element][target]. OpenMP.
 /// semi_x, semi_y  the radius in units of half the extents
-/// rules           get what is missing
+/// rules           those that are missing are added
 void make_chebyshev_blocks(const ChebyshevFold& fold, double semi_x, double semi_y,
                            std::int64_t block_begin, std::int64_t block_end, GaussRules& rules,
                            double* blocks);

@@ -58,7 +58,7 @@ class GaussRules {
     double weight;
   };
   void need(std::int64_t n_nodes);  ///< a multiple of 8
-  void make();                      ///< what was needed. OpenMP
+  void make();                      ///< all rules of need(). OpenMP
   const std::vector<Node>& rule(std::int64_t n_nodes) const;
 
  private:

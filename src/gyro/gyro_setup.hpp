@@ -29,7 +29,7 @@ struct GyroSetup {
   GyroBytes bytes() const;
 };
 
-/// Returns what a rank holds at least. Of method chebyshev, whose operators can be made anew one
+/// Returns the least memory of a rank. Of method chebyshev, whose operators can be made anew one
 /// radius at a time, from sizes alone: nothing is allocated. Collective. Errors as those of
 /// Gyroaverage.
 GyroBytes least_bytes(const Communicator& comm, const GyroSpec& spec);

@@ -49,7 +49,7 @@ int agreed_corrections(const Communicator& comm, int n_iter) {
   return n_iter;
 }
 
-/// Throws on all ranks where one lacks the memory for what delensing holds. Collective.
+/// Throws on all ranks where one lacks the memory for delensing. Collective.
 void require_memory(const Communicator& comm, const Deflection& inverse,
                     const LensingProblem& problem, const TransformPlan& analysis, int n_iter) {
   const DelensingMemory memory = agreed(comm, [&] {

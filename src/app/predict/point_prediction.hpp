@@ -51,8 +51,8 @@ class EvenPoints {
   PointReport report_;
 };
 
-/// Returns the transform between a_lm and all fine rows, or those of a plan, without what makes up
-/// for the taps.
+/// Returns the transform between a_lm and all fine rows, or those of a plan, without the
+/// deconvolution of the taps.
 TransformSpec transform_to_rows(const PointSpec& spec, const FineRows& rows);
 TransformSpec transform_to_rows(const PointSpec& spec, const PointPlan& plan);
 

@@ -14,7 +14,7 @@
 namespace ringweave::detail::inline distribute {
 namespace {
 
-/// Ring, sector, first and last tap: what is told of a piece.
+/// Ring, sector, first and last tap: the numbers that are sent of a piece.
 constexpr std::int64_t n_numbers = 4;
 
 /// Returns which ranks own rows that a piece touches, ascending.
