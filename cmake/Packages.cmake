@@ -26,7 +26,7 @@ if(RINGWEAVE_MPI STREQUAL "openmpi")
 endif()
 set(CPACK_DEBIAN_PACKAGE_DEPENDS "${mpi_package}, fonts-dejavu-core")
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "bash-completion, python3")
-# What find_package(Ringweave) looks for.
+# Packages that find_package(Ringweave) looks for.
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "cmake, pkg-config, lib${RINGWEAVE_MPI}-dev, libfftw3-dev, libhdf5-${RINGWEAVE_MPI}-dev, libcfitsio-dev, libhealpix-cxx-dev, libhwy-dev, libfmt-dev, zlib1g-dev")
 set(CPACK_PRE_BUILD_SCRIPTS ${PROJECT_SOURCE_DIR}/cmake/DebianFiles.cmake)
 include(CPack)

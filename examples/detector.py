@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a turning detector sees of a sky, and a map of it again: detector.py [--lmax 64] [--folder detector]
+"""Makes the time stream of a turning detector, and a map of it again: detector.py [--lmax 64] [--folder detector]
 
   1. `ringweave synthesize` draws a_lm of T, Q and U from examples/lcdm_cl.txt.
   2. A scan: a detector with the orientation psi turns about an axis, which precesses, as that of a satellite does.

@@ -33,7 +33,7 @@ ringweave lens --inverse lensed.h5 delensed.h5 --potential phi.h5 --lmax $((lmax
 ringweave synthesize --alm alm.h5 --grid "$grid" unlensed.h5
 ringweave compare delensed.h5 unlensed.h5 --tolerance 1
 
-# What lensing changed: lensed minus unlensed a_lm.
+# The change by lensing: lensed minus unlensed a_lm.
 awk -v lmax="$lmax" 'BEGIN { print "# l f"; for (l = 0; l <= lmax; ++l) print l, -1 }' >minus.txt
 ringweave alm alm.h5 minus.h5 --multiply minus.txt
 ringweave analyze lensed.h5 --lmax "$lmax" --alm lensed_alm.h5

@@ -25,7 +25,7 @@ for preset in "${@:-release release-mpich asan tsan}"; do
   for name in $preset; do
     case $name in
       release) run release all ;;
-      # What depends on MPI or on cairo, on at most 3 ranks. What the optimiser and AVX do is tested above.
+      # Tests that depend on MPI or on cairo, on at most 3 ranks. Optimiser and AVX are tested above.
       release-mpich)
         rank_tests="distribute_ranks transform io_output fits_map fits_alm hdf5_map hdf5_alm hdf5_hostile file_queue"
         programs="bad_input.3 faults sky alm program exchanges ring_smoothing many_maps house_consumer"

@@ -136,9 +136,9 @@ struct KernelSplitSpec {
   std::int64_t nside = 0;  ///< of the HEALPix maps; lmax at most 3 nside - 1
   /// Bound on SplitError::total, 1e-13 to less than 1.
   double error = 1e-5;
-  /// Times what the fit leaves, as in Eq. 6 of the paper, where 5 stands for all that a convolution
-  /// adds. Ours adds little: 2 is what the largest measured error takes, of a CMB map whose lowest
-  /// degrees happened to be weak (docs/kernel_splitting.md).
+  /// Factor of the residual of the fit, as in Eq. 6 of the paper, where 5 stands for all errors
+  /// that a convolution adds. Ours adds little: 2 covers the largest measured error, of a CMB map
+  /// whose lowest degrees happened to be weak (docs/kernel_splitting.md).
   double alpha = measured_alpha;
   static constexpr double measured_alpha = 2;
   static constexpr double papers_alpha = 5;
@@ -181,7 +181,7 @@ struct SplitCandidate {
   Estimate harmonic{};
   Estimate rings{};
   Estimate sending{};  ///< the map to the ranks of the harmonic part, and theirs back
-  /// Sum of the parts (at once: the slower one); side by side the slower part and what is sent.
+  /// Sum of the parts (at once: the slower one); side by side the slower part and the sending.
   Estimate total{};
 };
 
@@ -254,7 +254,7 @@ struct SplitMaps {
 /// From  Sutter, Wandelt & Elsner (2012), arXiv:1211.3556 (scytale)
 class SplitConvolution {
  public:
-  /// Plans both parts and allocates what rings need. Collective.
+  /// Plans both parts and allocates the memory of the rings. Collective.
   /// Error  UsageError on all ranks when the split has no parts, is for another grid, or is placed
   ///        on more ranks than there are; ResourceError where a device is asked for and none is of
   ///        use.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How transforms are run, and what they took.
+// Options for the stages of transforms, and the seconds that they took.
 #pragma once
 
 #include <cmath>

@@ -54,7 +54,7 @@ struct Provenance {
   std::optional<std::uint64_t> seed;         ///< SEED: of the a_lm
   std::optional<std::string> method;         ///< SMETHOD: harmonic, ring
   std::optional<double> support_degrees;     ///< SUPPORT: where the kernel is cut
-  std::optional<double> kernel_error;        ///< KERNERR: what the cut costs, relative rms
+  std::optional<double> kernel_error;        ///< KERNERR: error of the cut, relative rms
   std::optional<int> lmax;                   ///< MAX-LPOL
   std::optional<int> iterations;             ///< NITERALM
   std::optional<std::string> quadrature;     ///< QUADSCHM: none, ring, pixel
@@ -308,7 +308,7 @@ class PlaneFileWriter {
 /// or one of the two whatever the header says.
 enum class SpectrumKind { stated_or_c_l, stated_or_d_l, c_l, d_l };
 
-/// Spectra of a file, as C_l, and what is known of them.
+/// Spectra of a file, as C_l, with their unit, warnings and origin.
 struct SpectraFile {
   Spectra spectra{0};
   bool held_d_l = false;                ///< the file's numbers are D_l
@@ -328,7 +328,7 @@ SpectraFile read_spectra(const Communicator& comm, const std::string& path,
 void write_spectra(const Communicator& comm, const std::string& path, IfExists if_exists,
                    const Provenance& provenance, const Spectra& spectra, const std::string& unit);
 
-/// A beam of a file, and what is odd about it.
+/// A beam of a file, and warnings about it.
 struct BeamFile {
   Beam beam;
   std::vector<std::string> warnings;

@@ -82,8 +82,8 @@ struct GyroSpec {
   std::int64_t padding = -1;
   /// Fields of each call (`pairs` and `sum`: for each radius).
   std::int64_t n_fields = 1;
-  /// Bytes of tables and scratch that this rank may hold; 0: what its node has. Operators of method
-  /// chebyshev that do not fit are made anew in every call, some radii at a time.
+  /// Bytes of tables and scratch that this rank may hold; 0: all that its node has. Operators of
+  /// method chebyshev that do not fit are made anew in every call, some radii at a time.
   std::int64_t most_bytes = 0;
   Backend backend = Backend::host;
 };

@@ -47,8 +47,8 @@ struct KernelTruncation {
 };
 
 /// K(theta) per steradian, zero beyond its support: convolved(n) = int K(angle(n, n')) map(n') dn'.
-/// K_l = 2 pi int K(theta) P_l(cos theta) sin(theta) dtheta is what it multiplies a_lm with. Copies
-/// share their data.
+/// It multiplies a_lm by K_l = 2 pi int K(theta) P_l(cos theta) sin(theta) dtheta. Copies share
+/// their data.
 class RadialKernel {
  public:
   /// K_l = exp(-l(l+1) sigma^2 / 2), the whole series.

@@ -166,8 +166,8 @@ class Lensing {
 };
 
 /// Deflects maps back: analyses a lensed map and evaluates its fields, turned, where the inverse
-/// deflection leads. What is lost is what the lensed map has beyond its band limit, and the errors
-/// of the analysis: none on Gauss-Legendre, Clenshaw-Curtis and Fejer grids up to
+/// deflection leads. Degrees of the lensed map beyond its band limit are lost, and the analysis has
+/// its errors: none on Gauss-Legendre, Clenshaw-Curtis and Fejer grids up to
 /// RingGrid::default_lmax(); on HEALPix iterations reduce them.
 /// Members marked * are collective. One call at a time per object. T is float or double.
 class Delensing {

@@ -17,7 +17,7 @@ struct MaskOptions {
   UnseenPolicy unseen = UnseenPolicy::restore;
   Remove remove = Remove::none;  ///< from component 0
   enum class PutBack { no, yes } put_back = PutBack::no;
-  /// [own pixel], 0 to 1: what every component is multiplied by. Pixels of 0 are UNSEEN, but not to
+  /// [own pixel], 0 to 1: factors of every component. Pixels of 0 are UNSEEN, but not to
   /// UnseenPolicy::fail. Null: 1.
   std::shared_ptr<const std::vector<double>> mask{};
 };
@@ -58,7 +58,7 @@ struct SmoothingReport {
 /// map      [component][own pixel], the fields of the transform. A beam's t acts on scalar fields,
 ///          its e and b on spin fields.
 /// Unseen   UnseenPolicy::normalize divides every component by the identically smoothed mask (seen
-///          pixels 1, or what they were multiplied by): edge errors fall about tenfold. Pixels
+///          pixels 1, or their factor in the mask): edge errors fall about tenfold. Pixels
 ///          without data stay UNSEEN.
 /// Several maps come out as they would one by one, unless a tolerance couples them.
 /// Memory   the a_lm, the transform's workspace, and one more map where

@@ -34,7 +34,7 @@ void warn_beyond_grid(Run& run, const std::string& path, const RingGrid& grid, i
 void require_converging(const Communicator& comm, const std::string& path, const RingGrid& grid,
                         int lmax, const std::vector<double>& residuals);
 
-/// Says what a large residual is that the last pass did not reduce: power above lmax.
+/// Explains a large residual that the last pass did not reduce: power above lmax.
 void note_what_remains(Run& run, const std::string& path, int lmax,
                        const std::vector<double>& residuals);
 

@@ -75,7 +75,7 @@ std::vector<std::string> commands_with(const CLI::App& app, const std::string& o
   return names;
 }
 
-/// Returns what is wrong with words that begin with an option and name no command.
+/// Returns the error of words that begin with an option and name no command.
 UsageError without_command(const CLI::App& app, const std::vector<std::string>& words) {
   const std::vector<std::string> commands = command_names(app);
   const std::string expected =
@@ -106,8 +106,7 @@ UsageError without_command(const CLI::App& app, const std::vector<std::string>& 
   return UsageError("no command is given; " + expected);
 }
 
-/// Returns what an error of the parser about these words of the command line is about, for the
-/// user.
+/// Returns an error of the parser about these words of the command line in words for the user.
 UsageError explained(const CLI::App& app, const std::vector<std::string>& words,
                      const CLI::Error& error) {
   const CLI::App* chosen = chosen_command(app);

@@ -32,14 +32,14 @@ class GroupTransform {
   std::vector<MapRange> choose_groups(const MapList& list, const MapsOptions& options,
                                       const MemoryUse& use) const;
 
-  /// Plans for this number of maps. The last groups may be smaller than those before; what the
-  /// transform before did goes into the report.
+  /// Plans for this number of maps. The last groups may be smaller than those before; the
+  /// counts of the transform before go into the report.
   void plan_for(std::int64_t n_maps, const MemoryUse& use);
   /// The transform planned last; not before plan_for().
   SphericalHarmonicTransform& operator*() const { return *transform_; }
   SphericalHarmonicTransform* operator->() const { return transform_.get(); }
   void count(const TransformCount& done) { count_ += done; }
-  /// Puts what was counted into the report.
+  /// Puts the counts into the report.
   void record();
 
  private:

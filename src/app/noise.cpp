@@ -28,7 +28,7 @@ std::vector<int> columns_of(const SynthesizeOptions& options, const MapHeader& h
   return choose_fields(options.noise, header, choice.name).columns;
 }
 
-/// What the numbers of a column are multiplied by to be in the unit of the map. Error  UsageError.
+/// Returns the factor from the numbers of a column to the unit of the map. Error  UsageError.
 double factor_of(const SynthesizeOptions& options, const MapColumn& column,
                  const std::string& unit) {
   const std::string given = known_unit(column.unit);

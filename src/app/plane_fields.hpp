@@ -15,12 +15,12 @@ namespace ringweave::detail::inline app {
 /// number on every rank, each with an equal part of the rows.
 std::vector<PlaneFilePart> parts_of_fields(const Communicator& comm, const PlaneHeader& header);
 
-/// Returns what a field is called among those of its data set: "rho 2, species 0"; the name of the
-/// data set where it is the only one.
+/// Returns the name of a field among those of its data set: "rho 2, species 0"; that of the data
+/// set where it is the only one.
 std::string name_of_field(const PlaneHeader& header, std::int64_t field);
 
-/// Prints what a data set of fields in the plane is: its axes, where their nodes are, the range of
-/// its values, and how large they are at the edge. Collective.
+/// Describes a data set of fields in the plane: its axes, their nodes, the range of its values, and
+/// how large they are at the edge. Collective.
 void describe_plane(Run& run, const std::string& path, const std::string& field,
                     bool with_provenance);
 

@@ -21,7 +21,7 @@ namespace ringweave::detail::inline app {
 
 /// Reads and writes the files of a run, and counts their bytes and seconds.
 struct FileTraffic {
-  Communicator comm;  ///< what goes over it, only they send
+  Communicator comm;  ///< carries messages of files only
   StageTimes times{};
   std::int64_t bytes_read = 0;  ///< as stored in the files, by all ranks
   std::int64_t bytes_written = 0;
@@ -48,7 +48,7 @@ struct Run {
   CommonOptions options;
   std::string command_line;
   std::string used_configuration;
-  Machine machine;  ///< what predicted seconds are made from
+  Machine machine;  ///< from which seconds are predicted
   Progress progress;
   StageTimes times;
   Report report;

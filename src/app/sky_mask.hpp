@@ -25,8 +25,8 @@ struct SkyMask {
 /// Collective.
 void check_mask(Run& run, const AnalysisOptions& options, const MapHeader& map);
 
-/// Reads --mask and lets it fall as --apodise says; says what is left of the
-/// sky. No mask without --mask. Collective.
+/// Reads --mask and lets it fall as --apodise says; prints the sky fraction that is left. No mask
+/// without --mask. Collective.
 /// Error  DataError for values that are not from 0 to 1, or where all are 0.
 SkyMask read_mask(Run& run, const AnalysisOptions& options, const LocalRings& rings);
 

@@ -8,7 +8,7 @@
 
 namespace ringweave::detail::inline app {
 
-/// The unit of spectra, and what those of the a_lm as they are must be multiplied by to be in it.
+/// The unit of spectra, and the factor to it from the spectra of the a_lm as they are.
 struct SpectraUnit {
   std::string name;  ///< empty where it is not known
   double factor = 1;

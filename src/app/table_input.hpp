@@ -15,7 +15,7 @@ SpectrumKind spectrum_kind(const std::string& cl_kind);
 /// The same for commands that read several files: only of those whose header does not say.
 SpectrumKind unstated_kind(const std::string& cl_kind);
 
-/// What the numbers of the file are: C_l or D_l.
+/// Returns the kind of the numbers of the file, in words: C_l or D_l.
 const char* name_of_kind(const SpectraFile& file);
 
 /// Says in one line how the numbers of a spectrum were taken, and warns of what is odd about it.

@@ -46,7 +46,7 @@ struct DeviceProperties {
   double clock_hz;  ///< the highest
   std::int64_t memory_bytes;
   int driver_version;   ///< of CUDA, 13000 is 13.0
-  int runtime_version;  ///< what this program was built with
+  int runtime_version;  ///< of CUDA, with which this program was built
 };
 /// Returns the properties of this thread's device. Error  ResourceError.
 DeviceProperties device_properties();

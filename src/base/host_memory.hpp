@@ -8,8 +8,8 @@ namespace ringweave::detail::inline base {
 /// While one of these lives, large blocks that are freed are kept for the next ones of their size
 /// or somewhat less: the system takes as long for a gigabyte of new pages as a transform that
 /// writes it. Blocks in use and kept together are never more than were in use at once before, so
-/// that a plan of memory holds. Its end gives back what is kept. Any thread may allocate and free
-/// meanwhile.
+/// that a plan of memory holds. Its end gives back the kept blocks. Any thread may allocate and
+/// free meanwhile.
 class HostMemoryPool {
  public:
   HostMemoryPool();

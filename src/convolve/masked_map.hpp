@@ -13,7 +13,7 @@
 
 namespace ringweave::detail::inline convolve {
 
-/// A map made ready for its analysis or its smoothing, and what must be done to the result.
+/// A map made ready for its analysis or its smoothing, and the steps that finish the result.
 class MaskedMap {
  public:
   /// UNSEEN pixels of `map` become zero, low multipoles are removed, the rest is multiplied by the
@@ -36,7 +36,7 @@ class MaskedMap {
   }
   bool is_normalized() const;
 
-  /// 1 where a pixel of the component is seen, or what it was multiplied by; 0 where it is not.
+  /// 1 where a pixel of the component is seen, or its factor in the mask; 0 where it is not.
   template <class T>
   void write_mask(std::int64_t component, View<T> weight) const;
   /// 1 where a pixel of the component is seen, 0 where it is not.
@@ -46,7 +46,7 @@ class MaskedMap {
   template <class T>
   static void divide(View<const T> smoothed_mask, View<T> smoothed);
 
-  /// Puts back into the smoothed map what belongs there: UNSEEN pixels, multipoles. Collective.
+  /// Puts UNSEEN pixels and removed multipoles back into the smoothed map. Collective.
   template <class T>
   void finish(MapView<T> smoothed) const;
 

@@ -59,7 +59,8 @@ struct MaskTransforms {
 };
 
 /// Takes the mask of a component to the new grid, as it is and smoothed, and applies both there:
-/// divides by the one, and makes UNSEEN what the other leaves less than half of. Collective.
+/// divides by the one, and makes pixels UNSEEN of which the other leaves less than half.
+/// Collective.
 template <class T>
 void follow_mask(MaskTransforms& transforms, const SmoothingOptions& options,
                  const MaskedMap& treated, std::int64_t component, MapView<T> map,

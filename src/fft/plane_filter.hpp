@@ -16,7 +16,7 @@ enum class AxisSeries {
   cosine    ///< even about half an element beyond both ends (DCT-II); k / (2 length)
 };
 
-/// One axis of a plane, and its place in the filtered period: what is not given is zero.
+/// One axis of a plane, and its place in the filtered period: values not given are zero.
 struct FilterAxis {
   std::int64_t size = 0;    ///< values given
   std::int64_t first = 0;   ///< position of the first value in the period
@@ -85,8 +85,7 @@ class PlaneFilter {
   void forward(const double* plane, std::int64_t row_stride, const FilterWindow& window,
                std::complex<double>* spectrum, double* scratch, int n_threads) const;
   /// Adds weight * multiplier * spectrum to `sum`, or overwrites it.
-  /// multiplier  with what the inverse needs divided out (see scale()); not symmetric on cosine
-  /// axes
+  /// multiplier  times scale(), which the inverse needs; not symmetric on cosine axes
   void multiply(const FilterMultiplier& multiplier, double weight,
                 const std::complex<double>* spectrum, std::complex<double>* sum, Accumulate how,
                 double* scratch, int n_threads) const;

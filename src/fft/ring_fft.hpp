@@ -33,7 +33,7 @@ struct RingFftShape {
   RingFftUse use = RingFftUse::maps;
 };
 
-/// What RingSpectra computes from a map f, given by its spectra, and modes.
+/// Operators of RingSpectra on modes and a map f, which is given by its spectra.
 enum class SpectrumOperator {
   adjoint_of_map,        ///< A f; modes are not read
   adjoint_of_residual,   ///< A (f - S modes)
@@ -84,7 +84,7 @@ class RingRuns {
                        ModeView<double> modes) noexcept = 0;
 };
 
-/// What the calling thread calls during an adjoint, so that modes are sent meanwhile.
+/// Functions that the calling thread calls during an adjoint, so that modes are sent meanwhile.
 struct AdjointCalls {
   /// Once, when the modes of all urgent rings are complete, also if there are none.
   std::function<void()> urgent_done = [] {};

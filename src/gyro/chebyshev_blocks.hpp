@@ -78,12 +78,12 @@ void fold_values(const ChebyshevFold& fold, const double* plane, double* sums);
 
 /// Makes the operator of one radius for blocks [begin, end), [block][element][target]. OpenMP.
 /// semi_x, semi_y  the radius in units of half the extents
-/// rules           get what is missing
+/// rules           those that are missing are added
 void make_chebyshev_blocks(const ChebyshevFold& fold, double semi_x, double semi_y,
                            std::int64_t block_begin, std::int64_t block_end, GaussRules& rules,
                            double* blocks);
 
-/// What one thread needs to apply blocks to at most so many planes.
+/// Memory in which one thread applies blocks to at most so many planes.
 struct BlockScratch {
   explicit BlockScratch(std::int64_t most_planes);
   static std::int64_t bytes(std::int64_t most_planes);

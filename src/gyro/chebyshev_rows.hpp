@@ -16,7 +16,7 @@ struct UnitPlace {
   double u = 0;
   double below = 0;  ///< u + 1
   double above = 0;  ///< 1 - u
-  /// What rounding may have changed the distances by, more than their last digit.
+  /// Largest change of the distances by rounding, beyond their last digit.
   double slack = 0;
 };
 /// Node i of n Chebyshev nodes, or of n equispaced ones.
@@ -58,7 +58,7 @@ class GaussRules {
     double weight;
   };
   void need(std::int64_t n_nodes);  ///< a multiple of 8
-  void make();                      ///< what was needed. OpenMP
+  void make();                      ///< all rules of need(). OpenMP
   const std::vector<Node>& rule(std::int64_t n_nodes) const;
 
  private:

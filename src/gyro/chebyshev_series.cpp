@@ -23,7 +23,7 @@ std::vector<double> cosines_of(std::int64_t intervals) {
     std::int64_t k = std::min(j, period - j);
     const double sign = 2 * k > intervals ? -1 : 1;
     k = std::min(k, intervals - k);
-    // A sine of what is missing to a quarter keeps its digits.
+    // A sine of the rest to a quarter turn keeps its digits.
     const double missing = std::numbers::pi * static_cast<double>(intervals - 2 * k) /
                            static_cast<double>(2 * intervals);
     cosines[to_size(j)] = sign * (4 * k < intervals ? std::cos(angle(k)) : std::sin(missing));

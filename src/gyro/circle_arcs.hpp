@@ -55,7 +55,7 @@ struct ArcScratch {
 
 /// Lists the arcs of an ellipse about a point that lie inside a box of cells: cut at all grid lines
 /// and at multiples of pi / 8, so that none is long. The circle has semi-axes above 0. Touching a
-/// line is no crossing. Computed quadrant by quadrant: what is symmetric is so to the last digit.
+/// line is no crossing. Computed quadrant by quadrant, so that symmetry holds to the last digit.
 /// scratch  its arcs are overwritten
 void find_arcs(const GridCircle& circle, const GridPoint& centre, const CellBox& box,
                ArcScratch& scratch);

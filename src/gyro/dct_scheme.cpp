@@ -70,7 +70,7 @@ class DctScheme final : public Scheme {
   bool is_mirrored() const {
     return grid_.x.boundary == PlaneBoundary::mirror || grid_.y.boundary == PlaneBoundary::mirror;
   }
-  /// Whether planes differ from what is transformed, or spectra of several filters are needed.
+  /// Whether planes differ from their transformed form, or spectra of several filters are needed.
   bool keeps_planes() const { return ssize64(filters_) > 1 || is_mirrored(); }
   const PlaneFilter& filter(std::int64_t f) const { return filters_[to_size(f)].planes; }
   void find_extremes(DctWork& work, ComponentView<const double> planes) const;

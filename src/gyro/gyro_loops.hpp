@@ -50,7 +50,7 @@ class GyroLoops {
            ComponentView<T> out);
 
   double indicator() const;         ///< largest of the last call
-  std::int64_t bytes_sent() const;  ///< in the last call, less what a sum sends
+  std::int64_t bytes_sent() const;  ///< in the last call, without those of a sum
   std::int64_t bytes() const;
   StageTimes& times() { return times_; }
 

@@ -12,14 +12,14 @@
 
 namespace ringweave::detail::inline gyro {
 
-/// What a rank holds for averages, beside fields and results.
+/// Memory that a rank holds for averages, beside fields and results.
 struct GyroBytes {
   std::int64_t tables = 0;   ///< at once
   std::int64_t scratch = 0;  ///< beside tables
   std::int64_t making = 0;   ///< beside tables while they are made, before there is scratch
 };
 
-/// What a rank averages with, before there are tables.
+/// Plan, scheme and loops of a rank, before there are tables.
 struct GyroSetup {
   GyroPlan plan;
   Communicator radius_group;         ///< the ranks with the same fields and rows
@@ -29,7 +29,7 @@ struct GyroSetup {
   GyroBytes bytes() const;
 };
 
-/// Returns what a rank holds at least. Of method chebyshev, whose operators can be made anew one
+/// Returns the least memory of a rank. Of method chebyshev, whose operators can be made anew one
 /// radius at a time, from sizes alone: nothing is allocated. Collective. Errors as those of
 /// Gyroaverage.
 GyroBytes least_bytes(const Communicator& comm, const GyroSpec& spec);

@@ -24,7 +24,7 @@ namespace {
 
 constexpr const char* where = "gyroaverage";
 
-/// What the components of a view are.
+/// Tells whether a view has one component for each field, or one for each field and radius.
 enum class Components { of_fields, of_every_radius };
 
 }  // namespace

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int64_t of_number = sizeof(double);
 
-/// Bytes of a worker: what its scheme holds, and a load and a result of doubles.
+/// Bytes of a worker: those of its scheme, and a load and a result of doubles.
 std::int64_t worker_bytes(const LoopPlan& loops, const Scheme& scheme, int n_threads) {
   return scheme.work_bytes(loops.most_planes, n_threads) +
          2 * loops.most_planes * loops.larger_plane() * of_number;

@@ -9,7 +9,7 @@
 
 namespace ringweave::detail::inline gyro {
 
-/// How a rank goes through its radii and fields, and what that holds.
+/// Plan of the loops of a rank over its radii and fields, and their memory.
 struct LoopPlan {
   GyroPart part;
   std::int64_t field_plane = 0;   ///< values of a field in the rows of this rank
@@ -20,7 +20,7 @@ struct LoopPlan {
   int n_threads = 1;
   /// Workers of one thread each, which share many loads; 0: one worker has all threads.
   int n_workers = 0;
-  bool has_whole_team = true;  ///< a worker with all threads, for what are few loads
+  bool has_whole_team = true;  ///< a worker with all threads, for few loads
   /// Radii whose operators are held at once. Fewer than those of the part: they are made anew in
   /// every call.
   std::int64_t radii_at_once = 0;

@@ -10,7 +10,7 @@
 namespace ringweave::detail::inline gyro {
 
 /// Bilinear or bicubic: arcs between grid lines, 8 Gauss-Legendre nodes in each. O(rho / h), and
-/// O(n_nodes) to gather what falls on the same node.
+/// O(n_nodes) to gather weights of the same node.
 std::vector<GyroWeight> stencil_row(const PlaneGrid& grid, Interpolation interpolation, double x,
                                     double y, double rho);
 /// The padded cosine transform times J0, with the least padding.

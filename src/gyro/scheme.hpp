@@ -12,7 +12,7 @@ namespace ringweave::detail::inline gyro {
 /// Tells whether averages are formed, or their transpose.
 enum class Direction { average, transpose };
 
-/// What one worker holds: the planes it loaded and the sums it forms. Each scheme has its own.
+/// State of one worker: the planes it loaded and the sums it forms. Each scheme has its own.
 class SchemeWork {
  public:
   virtual ~SchemeWork() = default;

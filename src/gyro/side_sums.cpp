@@ -53,7 +53,7 @@ bool is_zero(const double* values, std::int64_t n) {
   return std::all_of(values, values + n, [](double value) { return value == 0; });
 }
 
-/// Adds to a piece of some lines of targets what sources give.
+/// Adds the contributions of sources to a piece of some lines of targets.
 void scatter(const SideLines& lines, const SideTable& table, double weight, RowSpan targets,
              RowSpan piece, const double* is_nonzero, double* work) {
   for (std::int64_t end = 0; end < 2; ++end) {
@@ -72,7 +72,7 @@ void scatter(const SideLines& lines, const SideTable& table, double weight, RowS
   }
 }
 
-/// Adds to a piece of lines of sources at an end what they get from targets.
+/// Adds the contributions of targets to a piece of lines of sources at an end.
 void gather(const SideLines& lines, const SideTable& table, double weight, std::int64_t end,
             RowSpan sources, RowSpan piece, double* work) {
   TapLines to{&table};

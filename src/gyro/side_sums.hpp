@@ -10,7 +10,7 @@
 
 namespace ringweave::detail::inline gyro {
 
-/// The plane whose outermost sources are summed, and what is the most for any radius.
+/// The plane whose outermost sources are summed, and the largest reach and targets of any radius.
 struct SideGeometry {
   std::int64_t margin = 0;  ///< outermost sources of an end
   PlaneBoundary x_boundary = PlaneBoundary::zero;

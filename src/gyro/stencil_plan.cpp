@@ -50,7 +50,7 @@ RowSpan reaching_rows(const HeldRows& rows, std::int64_t reach) {
           std::min(rows.own.end + reach, rows.positions.end)};
 }
 
-/// The axis of some rows, which are held with what is beside them.
+/// The axis of some rows, which are held with the rows beside them.
 PlannedAxis band_axis(const HeldRows& rows, std::int64_t reach) {
   const RowSpan in = reaching_rows(rows, reach);
   PlannedAxis planned;

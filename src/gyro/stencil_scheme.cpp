@@ -314,7 +314,8 @@ void StencilScheme::add_filtered(StencilWork& work, std::int64_t number,
   const PlaneFilter& filter = filters_[to_size(number)];
   const std::int64_t first_row = plan_.filters[to_size(number)].first_row;
   if (work.spectra_filter != number) {
-    // What averages give to the outermost nodes is right, what the transpose gives is not used.
+    // The filter's part of the outermost nodes is right in averages; that of a transpose is not
+    // used.
     const FilterWindow window = work.direction == Direction::average
                                     ? plan_.whole_sources(first_row)
                                     : FilterWindow{0, plan_.n_x, 0, filter.y().size};

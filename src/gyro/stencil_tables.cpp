@@ -48,8 +48,8 @@ bool is_symmetric(const GridCircle& circle, std::int64_t n_x, std::int64_t n_y) 
   return circle.x == circle.y && n_x == n_y;
 }
 
-/// What an offset of 0 counts where one of two mirror images is integrated: the whole of a circle
-/// that both share, but once for a point.
+/// Factor of weights at an offset of 0, where one of two mirror images is integrated: 2 adds the
+/// other half of a circle; a point counts once.
 double share_of_zero(const GridCircle& circle) { return is_point(circle) ? 1 : 2; }
 
 /// Offsets along one axis.

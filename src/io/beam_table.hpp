@@ -15,13 +15,12 @@ struct BeamTable {
   std::vector<std::string> warnings;
 };
 
-// On this rank alone. What the columns are, see read_beam() in ringweave/files.hpp. Error
-// DataError.
+// On this rank alone. Columns are explained at read_beam() in ringweave/files.hpp. Error DataError.
 
 BeamTable read_text_beam(const std::string& path);
 BeamTable read_fits_beam(const std::string& path);
 
-/// Returns what a text with a beam says of itself. Error  DataError also where neither names nor a
+/// Returns the header of a text with a beam. Error  DataError also where neither names nor a
 /// first value near 1 tell that it is one.
 TableHead text_beam_head(const std::string& path);
 

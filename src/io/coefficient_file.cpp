@@ -31,7 +31,7 @@ namespace {
 
 constexpr int most_degrees = 65535;
 
-/// What rank 0 read: C - i S, by l, then m, up to mmax = lmax.
+/// Coefficients that rank 0 read: C - i S, by l, then m, up to mmax = lmax.
 struct Coefficients {
   AlmHeader header;
   std::vector<std::complex<double>> values;

@@ -10,7 +10,7 @@
 #include "distribute/mpi/agree.hpp"
 #include "ringweave/files.hpp"
 
-// What rank 0 finds in a file, as JSON for the other ranks.
+// Headers that rank 0 reads, as JSON for the other ranks.
 
 namespace nlohmann {
 

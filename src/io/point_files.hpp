@@ -10,7 +10,7 @@
 
 namespace ringweave::detail::inline io {
 
-/// What a file holds of points and values at them.
+/// Tells whether a file holds points, and values at them.
 struct PointContent {
   bool points = false;
   bool values = false;

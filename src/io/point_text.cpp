@@ -40,7 +40,7 @@ std::vector<std::string> words_of(std::string_view text) {
   return words;
 }
 
-/// Returns what follows a mark in the last comment that begins with it, else nothing.
+/// Returns the text after a mark in the last comment that begins with it, else nothing.
 std::string marked_text(const std::vector<std::string>& comments, std::string_view mark) {
   std::string text;
   for (const std::string& comment : comments) {

@@ -17,7 +17,7 @@ std::string marked(std::string_view mark, std::string text);
 /// KEYWORD NAME = VALUE (in JSON) and COMMENT.
 std::vector<std::string> comments_of(const Provenance& provenance);
 
-/// Returns what such comments of a table tell.
+/// Returns the origin that such comments of a table tell.
 FileOrigin origin_in(const std::vector<std::string>& comments);
 
 // Comments of the origin, whose file names must not be mistaken for a normalisation or a unit, do

@@ -12,7 +12,7 @@
 
 namespace ringweave::detail::inline io {
 
-/// What a table holds, as far as its names tell.
+/// The contents of a table, as far as its names tell.
 enum class TableKind {
   unknown,
   map,
@@ -34,7 +34,7 @@ std::optional<Spectra::Name> spectrum_of(const std::string& word);
 /// has that of a beam (BL, INT_BEAM), else unknown: T, TT and TEMPERATURE may be both.
 TableKind kind_of_columns(const std::vector<std::string>& names);
 
-/// What the header of a table says of it.
+/// The header of a table.
 struct TableHead {
   std::string extension;   ///< EXTNAME
   std::int64_t nside = 0;  ///< NSIDE; 0: absent

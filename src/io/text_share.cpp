@@ -79,7 +79,7 @@ struct Mark {
   std::int64_t lines = 0;
 };
 
-/// What a rank finds in its part of the file.
+/// Counts of rows and lines in a rank's part of the file, and its first row.
 struct Part {
   std::int64_t rows = 0;
   std::int64_t lines = 0;

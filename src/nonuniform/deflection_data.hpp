@@ -13,7 +13,7 @@
 
 namespace ringweave::detail::inline nonuniform {
 
-/// What makes the deflection of a potential.
+/// The a_lm of a deflection, and how they are transformed.
 struct DeflectionSource {
   AlmLayout layout;
   /// [E, B][coefficient] of d, a field of spin 1: sqrt(l(l+1)) phi_lm, sqrt(l(l+1)) Omega_lm

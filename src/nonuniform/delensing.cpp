@@ -49,7 +49,7 @@ int agreed_corrections(const Communicator& comm, int n_iter) {
   return n_iter;
 }
 
-/// Throws on all ranks where one lacks the memory for what delensing holds. Collective.
+/// Throws on all ranks where one lacks the memory for delensing. Collective.
 void require_memory(const Communicator& comm, const Deflection& inverse,
                     const LensingProblem& problem, const TransformPlan& analysis, int n_iter) {
   const DelensingMemory memory = agreed(comm, [&] {
@@ -75,7 +75,8 @@ struct Delensing::Impl {
                                    [&] {
                                      return AnalysisWeights{ring_weights(inverse.rings()), {}};
                                    })),
-        // What a Lensing is, whose memory is checked together with that of the analysis.
+        // The transform of a Lensing, with a check of its memory together with that of the
+        // analysis.
         points([&] {
           require_memory(comm, inverse, {spec, inverse.largest(), omp_get_max_threads()},
                          transform.plan(), n_iter);

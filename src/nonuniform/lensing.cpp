@@ -18,7 +18,7 @@ using namespace detail;
 
 namespace {
 
-/// Throws on all ranks where one lacks the memory for what lensing holds. Collective.
+/// Throws on all ranks where one lacks the memory for lensing. Collective.
 void require_memory(const Communicator& comm, const Deflection& deflection, const PointSpec& spec) {
   const PointMemory memory = agreed(comm, [&] {
     const LensingProblem problem{spec.checked(), deflection.largest(), omp_get_max_threads()};

@@ -47,7 +47,7 @@ std::int64_t slot_bytes(const ExchangeOptions& exchange, std::int64_t modes,
   const int n_passes =
       is_one_pass ? 1 : passes_beside(exchange, TransformSpec().pass_bytes, sent_bytes);
   const std::int64_t slots = ModeExchange::n_slots_of(exchange) * sent_bytes / n_passes;
-  // What is sent and what arrives, in single precision of half the size.
+  // Buffers for sent and received modes; in single precision each has half the size.
   const std::int64_t packed = is_single ? slots : is_countable ? 0 : 2 * slots;
   return packed + (slots <= set.sums ? 0 : slots);
 }

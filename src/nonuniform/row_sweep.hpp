@@ -38,7 +38,7 @@ class RowSweep {
   std::int64_t bytes() const;
 
  private:
-  /// What one thread works with.
+  /// Rows and times of one thread.
   struct Worker {
     RowWindow window;
     double row_seconds = 0;

@@ -7,7 +7,7 @@ namespace ringweave::detail::inline nonuniform {
 
 inline constexpr double least_epsilon = 1e-13;
 
-/// What a transform to arbitrary points is to do.
+/// Size and required accuracy of a transform to arbitrary points.
 struct TapProblem {
   std::int64_t lmax = 0;
   std::int64_t mmax = 0;

@@ -26,7 +26,7 @@ class TapKernel {
   double oversampling() const { return oversampling_; }
   /// Returns the degree of the polynomials, which is odd.
   int degree() const { return 2 * n_terms_ - 1; }
-  /// Returns what the polynomials approximate, to error() / 30 of its largest value.
+  /// Returns the shape that the polynomials approximate, to error() / 30 of its largest value.
   const TapShape& shape() const { return shape_; }
   TapPolynomials polynomials() const;
 

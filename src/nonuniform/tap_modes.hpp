@@ -24,8 +24,8 @@ class TapModes {
   /// Returns where tap i is relative to the point, in fine samples, when the offset is x.
   Long tap_position(int i, Long x) const;
 
-  /// Sums of one frequency: the mean h, and what remains at each offset, times the root of the
-  /// offset's weight.
+  /// Sums of one frequency: the mean h, and the rest at each offset, times the root of the offset's
+  /// weight.
   struct Sums {
     Long mean = 0;
     std::vector<Long> remainders;  ///< [offset][real, imaginary]

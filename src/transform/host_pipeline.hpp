@@ -16,7 +16,7 @@ namespace ringweave::detail::inline transform {
 
 using HostPipeline = Pipeline<HostStages>;
 
-/// What the pipelines of some fields share.
+/// Fields, stages and times that several pipelines share.
 struct SharedStages {
   FieldSet fields;
   std::shared_ptr<RingFft> ring_fft;

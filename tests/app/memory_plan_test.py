@@ -55,7 +55,7 @@ class MemoryPlan(program.ProgramTest):
         self.check("analyze", "sky.h5", "--iter", 0, "--alm", "out.h5", "--cl", "out.txt")
 
     def test_iterated_analysis(self):
-        """What one more iteration needs is what three need: other tests have one."""
+        """Three iterations need no more memory than one, which other tests have."""
         self.check("analyze", "sky.h5", "--iter", 3, "--alm", "out.h5")
 
     def test_lensing(self):

@@ -19,7 +19,7 @@ std::string written(std::FILE* file) {
   return text;
 }
 
-/// What a stage of two steps writes.
+/// Returns the output of a stage of two steps.
 std::string shown(Progress::Style style, double seconds) {
   const File file(std::tmpfile(), std::fclose);
   Progress progress(style, file.get(), seconds);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a file says of its origin goes on into the files that are made of it."""
+"""The origin that a file states goes on into the files that are made of it."""
 import json
 import unittest
 

@@ -153,7 +153,7 @@ class UnderSlurm(program.ProgramTest):
         self.wait_for(lambda: len(list(folder.glob("sky_*.h5"))) > count, job)
 
     def wait_for_line(self, line, log, job):
-        # What a running job says reaches its log some time after the files that it wrote.
+        # The output of a running job reaches its log some time after the files that it wrote.
         self.wait_for(lambda: line in log.read_text(), job)
 
     def start_again(self, job, *changes):

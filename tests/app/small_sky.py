@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What tests of misread files share: a small sky, and what is expected of refusals."""
+"""Common parts of tests of misread files: a small sky, and checks of refusals."""
 import unittest
 
 import program

@@ -61,7 +61,7 @@ std::int64_t first_column(const FineRows& rows, double phi) {
   return (first_tap(column_position(phi, n), rows.n_column_taps) + n) % n;
 }
 
-/// What points are sorted by.
+/// Sort key of points.
 using Key = std::array<double, 5>;
 Key key_of(const FineRows& rows, const PointOrder& order, std::int64_t i) {
   const auto tile_row = row_position(order.theta[i], rows.n_rows()).index / PointOrder::tile_rows;

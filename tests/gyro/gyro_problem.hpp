@@ -21,7 +21,7 @@ constexpr GyroCall all_gyro_calls[] = {GyroCall::each,          GyroCall::pairs,
                                        GyroCall::sum,           GyroCall::each_adjoint,
                                        GyroCall::pairs_adjoint, GyroCall::sum_adjoint};
 
-/// What goes into a call, or comes out: whole planes of all ranks.
+/// Input or output of a call: whole planes of all ranks.
 struct GyroPlanes {
   bool are_fields = true;  ///< on the nodes, not the targets
   bool have_radii = false;

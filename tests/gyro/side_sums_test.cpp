@@ -272,7 +272,7 @@ TEST(SideSums, AreAddedOverRadii) {
     const SideSums sides(geometry_of(some));
     std::vector<double> work(to_size(sides.work_size()), 0.0);
     std::vector<double> result(plane.size(), 0.0);
-    // What was there before is forgotten.
+    // Sums of earlier calls are forgotten.
     sides.load(direction, plane.data(), work.data(), 1);
     sides.add(direction, tables, 5, work.data(), 1);
     sides.clear(direction, work.data());

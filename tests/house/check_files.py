@@ -14,8 +14,6 @@ SOURCE_NAMES = {"CMakeLists.txt", "Makefile", "run", "Dockerfile"}
 TOPS = (".ci", "bench", "cmake", "examples", "jobs", "packaging", "perf_models", "scripts", "src", "tests")
 MOST_LINES = 600
 MOST_BYTES_OF_PICTURE = 300_000
-# Tables of numbers written by a script.
-UNLIMITED = {".inc"}
 
 
 def is_source(path):
@@ -29,7 +27,7 @@ def file_offences(root, path):
         yield f"{path}: its first line must be the licence, {SPDX}"
     if lines[:1] and lines[0].startswith("#!") != os.access(root / path, os.X_OK):
         yield f"{path}: what begins with #! must be executable, and nothing else"
-    if len(lines) > MOST_LINES and path.suffix not in UNLIMITED:
+    if len(lines) > MOST_LINES:
         yield f"{path}: {len(lines)} lines; split it, {MOST_LINES} are the most"
 
 

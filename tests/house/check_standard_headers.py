@@ -119,7 +119,7 @@ def headers_of_names():
 
 
 class Includes:
-    """What the files of a repository include."""
+    """The includes of the files of a repository."""
 
     def __init__(self, root):
         self.root = root

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Write references.inc: harmonics at high degree, summed with 80 digits by mpmath.
 
-Each line is {theta, m, l, lambda_lm(cos theta)}, or for spin 2 {theta, m, l, gradient, curl}: with HEALPix's signs Q = sum
+Each entry is {theta, m, l, lambda_lm(cos theta)}, or for spin 2 {theta, m, l, gradient, curl}: with HEALPix's signs Q = sum
 gradient E + i curl B, U = sum gradient B - i curl E. theta is exactly the printed double. Values below 1e-300 are left
 out. Run in this folder: python3 make_references.py > references.inc
 """
@@ -26,14 +26,26 @@ def harmonics(m, degrees, theta):
     return found
 
 
-def block(name, thetas, orders, degrees):
+def write_list(name, entries):
+    """Prints the definition of a list, as many entries as fit a line of 120 columns."""
     print(f"inline const std::vector<Reference> {name} = {{")
+    line = "   "
+    for entry in entries:
+        if len(line) + len(entry) > 118:
+            print(line)
+            line = "   "
+        line += f" {entry},"
+    print(line + "};")
+
+
+def block(name, thetas, orders, degrees):
+    entries = []
     for theta in thetas:
         for m in orders:
             for l, value in harmonics(m, {l for l in degrees if l >= m}, theta).items():
                 if abs(value) > mpf("1e-300"):
-                    print(f"    {{{theta!r}, {m}, {l}, {mp.nstr(value, 20)}}},")
-    print("};")
+                    entries.append(f"{{{theta!r}, {m}, {l}, {mp.nstr(value, 20)}}}")
+    write_list(name, entries)
 
 
 def spin_two(m, l, theta, value, lower):
@@ -47,7 +59,7 @@ def spin_two(m, l, theta, value, lower):
 
 
 def spin_two_block(name, thetas, orders, degrees):
-    print(f"inline const std::vector<Reference> {name} = {{")
+    entries = []
     for theta in thetas:
         for m in orders:
             wanted = [l for l in degrees if l >= m]
@@ -55,8 +67,8 @@ def spin_two_block(name, thetas, orders, degrees):
             for l in wanted:
                 pair = spin_two(m, l, theta, found[l], found.get(l - 1, mpf(0)))
                 if max(map(abs, pair)) > mpf("1e-300"):
-                    print(f"    {{{theta!r}, {m}, {l}, {mp.nstr(pair[0], 20)}, {mp.nstr(pair[1], 20)}}},")
-    print("};")
+                    entries.append(f"{{{theta!r}, {m}, {l}, {mp.nstr(pair[0], 20)}, {mp.nstr(pair[1], 20)}}}")
+    write_list(name, entries)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@
 
 namespace ringweave::detail::test {
 
-/// What an error says, and its kind; empty when `work` throws nothing.
+/// Kind and message of an error; empty when `work` throws nothing.
 struct Thrown {
   ErrorKind kind = ErrorKind::none;
   std::string message;

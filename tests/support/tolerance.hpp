@@ -26,7 +26,7 @@ inline constexpr double image_area = 1e-11;  ///< |A| integrated over the sphere
 inline constexpr double delensed = 1e-9;     ///< degrees of the analysis lose nothing; exact grid
 inline constexpr double delensed_by_iteration = 1e-6;  ///< the same on HEALPix, five corrections
 inline constexpr double gyroaverage = 1e-13;  ///< against rows of the operator; over the largest
-/// What the error of a gyroaverage may be where it is known: within 2 %, below 1e-9 within a factor
+/// Range for the error of a gyroaverage where it is known: within 2 %, below 1e-9 within a factor
 /// of two; below 1e-14 nothing but rounding is left.
 constexpr std::pair<double, double> known_gyroaverage_error(double known) {
   if (known < 1e-14) return {0, 2 * known + 4e-15};
@@ -40,7 +40,7 @@ inline constexpr std::pair<double, double> bicubic_order{3.8, 5};  // not yet as
 inline constexpr double unlensed_by_pixell = 1e-11;
 inline constexpr double lensed_by_pixell = 1e-10;
 inline constexpr double lensed_polarisation_by_pixell = 1e-9;
-/// What the band limit of a lensed sky (FFP10, unlensed lmax 1500) takes from delensed T.
+/// Loss of delensed T by the band limit of a lensed sky (FFP10, unlensed lmax 1500).
 struct DelensingLoss {
   int lensed_lmax;
   double most;

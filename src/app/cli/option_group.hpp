@@ -7,7 +7,7 @@
 
 #include "app/cli/options.hpp"
 
-// What the declarations of the commands' options are made of.
+// Building blocks of the declarations of the commands' options.
 
 namespace ringweave::detail::inline app {
 

@@ -89,7 +89,7 @@ Sum open_sum(Run& run, const AlmOptions& options) {
   return sum;
 }
 
-/// What is done with the a_lm.
+/// The sum of the inputs, and the steps from it to the output.
 struct AlmJob {
   const AlmOptions& options;
   Sum sum;

@@ -104,7 +104,7 @@ void run_with(Run& run, const AnalysisJob& job) {
   }
 }
 
-/// What is given to analyze: maps or a_lm.
+/// The inputs of `analyze`: maps or a_lm.
 struct Inputs {
   std::vector<std::unique_ptr<MapReader>> maps;
   std::vector<std::unique_ptr<AlmReader>> alms;

@@ -98,7 +98,7 @@ PointSet planned_points(Run& run, const PointJob& job) {
                   file.has_psi() ? span(file.psi()) : std::span<const double>());
 }
 
-/// What the run reads and writes.
+/// Returns the files that the run reads and writes, with their bytes.
 FileWork files_of(const PointJob& job, bool has_values) {
   const auto number = static_cast<double>(bytes_of(job.precision));
   const double alm = 2 * number *
@@ -111,7 +111,7 @@ FileWork files_of(const PointJob& job, bool has_values) {
 }
 
 /// Puts the plan into the report and throws where a_lm, values and the transform do not fit the
-/// memory. `before`: what the run holds in an earlier phase beside the points. Collective.
+/// memory. `before`: other memory of the run in an earlier phase. Collective.
 void require_plan(Run& run, const PointJob& job, const PointTransform& transform,
                   const FileWork& files, const std::vector<MemoryItem>& before = {}) {
   const std::int64_t number = bytes_of(job.held());

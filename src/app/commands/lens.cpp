@@ -50,7 +50,7 @@ void require_map_files(const LensOptions& options, const RingGrid& grid) {
   if (!options.deflection.empty()) require_map_file(options.deflection, grid);
 }
 
-/// The provenance of what is made of a file.
+/// The provenance of outputs that are made of a file.
 Provenance provenance_of(const Run& run, const std::string& path, const FileOrigin& origin) {
   Provenance provenance = run.provenance(path);
   provenance.origin = origin;
@@ -75,7 +75,7 @@ struct PlannedLensing {
 
 /// Makes the deflection of the job's grid, its inverse for --inverse, and plans the transform.
 /// Nothing with --dry-run.
-/// beside  what the run holds besides, on this rank
+/// beside  other memory of the run, on this rank
 /// Collective.
 std::optional<PlannedLensing> plan_job(Run& run, LensJob& job, const AlmSource& source,
                                        const PotentialSource& potential,

@@ -364,7 +364,7 @@ std::vector<Curve> curves_of(const Spectra& spectra, const std::vector<Spectra::
   return curves;
 }
 
-/// The cosmic variance of a theory, and what spectra differ from it in units of that.
+/// The cosmic variance of a theory, and the differences of spectra from the theory in units of it.
 CurveComparison comparison_with(const Spectra& theory, const Spectra& spectra,
                                 const std::vector<Spectra::Name>& chosen, double f_sky) {
   CurveComparison comparison;

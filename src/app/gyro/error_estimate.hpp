@@ -24,7 +24,7 @@ struct EstimatePlan {
 EstimatePlan plan_estimate(const Run& run, const GyroJob& job, std::int64_t most_fields);
 
 /// Estimates the error of bilinear and bicubic averages over the largest average: the largest
-/// difference to the averages of every second node, divided by 3 and 15, what orders 2 and 4 say of
+/// difference to the averages of every second node, divided by 3 and 15, as orders 2 and 4 have
 /// it. With --combine sum both are of the weighted sums. An axis with an even number of nodes is
 /// cut by one, unless it is periodic. Computes all averages again, one radius and field at a time
 /// on each rank. Collective.

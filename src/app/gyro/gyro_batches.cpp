@@ -54,7 +54,7 @@ MemoryEstimate memory_of(const GyroJob& job, const GyroPart& part, const GyroBat
 }
 
 /// Bytes of tables and scratch that this rank may hold beside its planes. Operators of method
-/// chebyshev would fill all: an eighth is left for files and for what else the node does.
+/// chebyshev would fill all: an eighth is left for files and other work of the node.
 /// Collective.
 std::int64_t bytes_beside_planes(const Run& run, const GyroJob& job, const GyroPart& part) {
   const Communicator node = run.comm.node_local();
@@ -64,8 +64,8 @@ std::int64_t bytes_beside_planes(const Run& run, const GyroJob& job, const GyroP
   return std::max<std::int64_t>(share - left - bytes_of_planes(job, part), 1);
 }
 
-/// Returns what averages hold of this rank within the bytes that the specification allows; nothing
-/// where they lack them on any rank. Collective.
+/// Returns the memory of averages on this rank within the bytes that the specification allows;
+/// nothing where these do not suffice on some rank. Collective.
 std::optional<GyroBytes> bytes_within(const Run& run, const GyroSpec& spec) {
   try {
     return set_up(run.comm, spec).bytes();
@@ -87,8 +87,8 @@ bool plan_batch(const Run& run, GyroJob& job, GyroBatches& batches) {
   return bytes && fits_memory(run, batches.memory);
 }
 
-/// What takes less memory. Operators of method chebyshev are doubles, and made anew for each radius
-/// where not all fit.
+/// Returns, for a message, ways to need less memory. Operators of method chebyshev are doubles, and
+/// made anew for each radius where not all fit.
 std::string smaller_ways(const GyroaverageOptions& options, GyroMethod method) {
   const std::string estimate = options.estimate ? "no --estimate, " : "";
   const std::string usual = estimate + "--precision single or fewer radii";

@@ -26,7 +26,7 @@ struct FieldNumbers {
   }
 };
 
-/// What a run of `gyroaverage` is to do. Averages go from fields to results, a transpose goes back.
+/// A run of `gyroaverage`: averages go from fields to results, a transpose goes back.
 struct GyroJob {
   const GyroaverageOptions& options;
   GyroCombination combination;
@@ -42,9 +42,8 @@ struct GyroJob {
   bool makes_all_radii() const { return numbers_out.has_rho; }
 };
 
-/// Decides what is computed from the options and what the file says of its data set, and checks
-/// it. Reads radii and weights. Collective.
-/// Error  UsageError, DataError
+/// Decides from the options and the header of the data set what is computed, and checks it. Reads
+/// radii and weights. Collective. Error  UsageError, DataError
 GyroJob make_gyro_job(Run& run, const GyroaverageOptions& options, const PlaneFileReader& reader);
 
 /// Returns the nodes of a file's axes, of --domain where the file has no coordinates.
@@ -56,7 +55,7 @@ PlaneGrid grid_of_file(const PlaneHeader& header, const GyroaverageOptions& opti
 /// attributes of an earlier average left out.
 PlaneHeader header_on(const PlaneHeader& input, const PlaneGrid& grid, Precision precision);
 
-/// Returns what is to be read and written: the fields of a rank's part in the batch that begins at
+/// Returns the fields to be read and written: those of a rank's part in the batch that begins at
 /// field `begin`, with the rows that the views of Gyroaverage hold.
 PlaneFilePart part_of_input(const GyroJob& job, const GyroPart& part, std::int64_t begin);
 /// Ranks that have the same results as another write nothing.

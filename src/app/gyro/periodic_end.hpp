@@ -20,7 +20,7 @@ struct PlaneLines {
   double at(std::int64_t i, std::int64_t line) const { return data[i * step + line * line_step]; }
 };
 
-/// What the values of a field say of the end of an axis.
+/// The end of an axis, judged by the values of a field.
 enum class AxisEnd {
   open,     ///< it does not repeat the beginning
   repeats,  ///< the last node is the first one again

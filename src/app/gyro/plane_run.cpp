@@ -27,7 +27,7 @@ Communicator ranks_of_rows(const Run& run, const GyroPart& part) {
   return same_radii.split(of_fields, same_radii.rank());
 }
 
-/// The planes of this rank, and one step of the run: what one call makes of them.
+/// The planes of this rank, and one step of the run: one call of Gyroaverage on them.
 template <class T>
 class PlaneRun {
  public:

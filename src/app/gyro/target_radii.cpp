@@ -34,8 +34,8 @@ constexpr std::int64_t fields_that_share = 32;
 /// Planes of doubles that the transpose takes for each field.
 constexpr std::int64_t planes_of_transpose = 16;
 
-/// What this rank does: rows [row_begin, row_end) of averages of all fields, or all rows of the
-/// transpose of some fields, some at a time.
+/// The share of this rank: rows [row_begin, row_end) of averages of all fields, or all rows of the
+/// transpose of some fields; a few fields at a time.
 struct TargetShare {
   std::int64_t row_begin = 0;
   std::int64_t row_end = 0;

@@ -13,7 +13,7 @@
 
 namespace ringweave::detail::inline app {
 
-/// A value of a job script: what stands after `begin` on the line that begins so.
+/// A value of a job script: the text after `begin` on the line that begins with it.
 struct JobLine {
   std::string begin;
   std::string value;

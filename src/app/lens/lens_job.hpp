@@ -15,7 +15,7 @@
 
 namespace ringweave::detail::inline app {
 
-/// What all forms of `lens` need.
+/// Options, grid and fields, which all forms of `lens` need.
 struct LensJob {
   const LensOptions& options;
   std::shared_ptr<const RingGrid> grid;  ///< of the lensed map, or the one that is moved back

@@ -25,7 +25,7 @@ TransformSpec spec_of_deflection(const LensJob& job, const PotentialSource& sour
   return spec;
 }
 
-/// What --lensed-lmax holds beside the map and the a_lm of the job.
+/// Memory that --lensed-lmax takes beside the map and the a_lm of the job.
 MemoryItem memory_of_cut(const LensJob& job, const LensPlan& plan) {
   const LensedCut cut = lensed_cut(job, plan.bands);
   const TransformPlan of_cut(cut.spec, plan.deflection.rank, plan.deflection.n_ranks);
@@ -87,7 +87,7 @@ std::vector<MemoryItem> memory_of(const LensJob& job, const LensPlan& plan) {
   if (options.lensed_lmax >= 0) items.push_back(memory_of_cut(job, plan));
   items.push_back({"points, rows and modes", of_lensing.total()});
   items.push_back({"deflection", held});
-  // What ends before others are allocated counts as far as it is more than they.
+  // Memory that is freed before the items above are allocated counts only where it exceeds them.
   const auto add_earlier = [&](const char* name, std::int64_t bytes) {
     items.push_back({name, std::max<std::int64_t>(0, bytes - MemoryEstimate{items}.total())});
   };

@@ -13,7 +13,7 @@
 
 namespace ringweave::detail::inline app {
 
-/// What a run of `lens` is to do, from sizes alone.
+/// The plan of a run of `lens`, from sizes alone.
 struct LensPlan {
   /// Plans for one of so many ranks. Not collective.
   LensPlan(const LensJob& job, const PotentialSource& source, int rank, int n_ranks);
@@ -28,8 +28,8 @@ struct LensPlan {
 /// Returns the specification of shear and convergence on the pixels, from which |A| follows.
 TransformSpec spec_of_magnification(const LensPlan& plan, bool has_curl);
 
-/// Returns the memory of the plan's rank, without the program and what is there before: what is
-/// there when the map is complete, and what earlier phases need beyond it.
+/// Returns the memory of the plan's rank, without the program and earlier buffers: the buffers that
+/// exist when the map is complete, and the surplus of earlier phases over them.
 std::vector<MemoryItem> memory_of(const LensJob& job, const LensPlan& plan);
 
 }  // namespace ringweave::detail::inline app

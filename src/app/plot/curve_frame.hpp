@@ -43,7 +43,7 @@ struct AxisTitles {
   std::string y;
 };
 
-/// What a curve shows of a value.
+/// Returns the value that a curve shows at place i: of a signed curve the absolute value.
 double shown_value(const Curve& curve, std::size_t i);
 
 /// Computes the ranges of two logarithmic axes. The caller sets the pixels. Error  UsageError when

@@ -14,7 +14,7 @@ namespace ringweave::detail::inline app {
 void stroke(const Canvas& canvas, const Curve& curve, double scale, double sign = 1);
 
 /// Draws the names of the curves where they hide least of them.
-/// band  what is shaded; empty: nothing is
+/// band  name of the shaded band; empty: there is none
 void draw_legend(const Canvas& canvas, const CurveFrame& frame, const std::vector<Curve>& curves,
                  const std::string& band);
 

@@ -32,7 +32,7 @@ struct CurveBand {
   int colour = 0;  ///< index for curve_colour()
 };
 
-/// What an expectation adds to the plot of curves.
+/// Additions to a plot of curves that compare them with an expectation.
 struct CurveComparison {
   std::vector<CurveBand> bands{};
   std::string band_name{};         ///< in the legend

@@ -21,7 +21,7 @@ struct SkyPicture {
   std::string unit;          ///< under the colour bar; "K_CMB", "uK^2" are set with scripts
   ColourChoice colours{};
   std::string coordsys;             ///< COORDSYS: G, C, E, or GALACTIC, ...; others are not shown
-  std::optional<SkyPatch> patch{};  ///< what to show of the sky; all of it without
+  std::optional<SkyPatch> patch{};  ///< the part of the sky to show; without: all
   MollweideView view{};             ///< of all of it
 };
 

@@ -10,7 +10,7 @@
 
 namespace ringweave::detail::inline app {
 
-/// Nodes of an axis of a field in the plane, ascending, and what stands beside it.
+/// Nodes of an axis of a field in the plane, ascending, and its title.
 struct PlaneNodesShown {
   std::vector<double> places;
   std::string title;  ///< plain text

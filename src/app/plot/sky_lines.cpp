@@ -243,7 +243,7 @@ std::vector<PatchLine> meridians_of(const SkyPatch& patch) {
   return lines;
 }
 
-/// Degrees without what rounding leaves behind them.
+/// Degrees without digits of rounding.
 std::string clean_degrees(double value) { return degrees(std::round(value * 1000) / 1000 + 0.0); }
 
 void draw_patch_graticule(const Canvas& canvas, const SkyLayout& layout) {

@@ -21,7 +21,7 @@ struct SkyLayout {
   RasterSize sky;
   ColourBar bar{};
 
-  std::optional<SkyPatch> patch{};  ///< what is shown of the sky; all of it without
+  std::optional<SkyPatch> patch{};  ///< the part of the sky that is shown; without: all
   MollweideView view{};             ///< of all of it
 
   double x(const PlanePoint& point) const {

@@ -11,7 +11,7 @@
 
 namespace ringweave::detail::inline app {
 
-/// What may be chosen of the colours of values.
+/// The user's choices for the colours of values.
 struct ColourChoice {
   std::string
       colour_map;  ///< a name for ColourMap; empty: "polar" where 0 is well within, else "meadow"

@@ -11,7 +11,7 @@
 namespace ringweave::detail::inline app {
 namespace {
 
-// What a pixel takes beside sums over taps, as operations on vectors like theirs (measured at lmax
+// Cost of a pixel beside its sums over taps, in operations on vectors like theirs (measured at lmax
 // 1023).
 constexpr double operations_of_position = 5;
 constexpr double operations_of_rotation = 5;

@@ -43,7 +43,7 @@ struct MemoryUse {
   PixelWeights pixel_weights = PixelWeights::none;
   MaskSmoothing mask = MaskSmoothing::no;  ///< --unseen normalize
   ModeLocation modes = ModeLocation::on_host;
-  /// What stays in memory besides, in bytes for each own pixel: a mask, the rms of noise.
+  /// Other buffers that stay in memory, in bytes for each own pixel: a mask, the rms of noise.
   std::vector<MemoryItem> beside{};
 };
 
@@ -59,10 +59,10 @@ struct MemoryEstimate {
 std::vector<MemoryItem> fuller(const std::vector<MemoryItem>& one,
                                const std::vector<MemoryItem>& other);
 
-/// Adds the program and its libraries to what a run is to hold.
+/// Adds the program and its libraries to the buffers of a run.
 MemoryEstimate with_program(std::vector<MemoryItem> items);
 
-/// Adds what stays besides, `per_pixel` bytes for each own pixel.
+/// Adds other buffers that stay in memory, `per_pixel` bytes for each own pixel.
 void add_beside(const std::vector<MemoryItem>& per_pixel, const LocalRings& rings,
                 std::vector<MemoryItem>& items);
 

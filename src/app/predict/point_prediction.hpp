@@ -15,7 +15,7 @@
 
 namespace ringweave::detail::inline app {
 
-/// What a rank does for points, and the bytes that it holds with them.
+/// Work of a rank for points, and the bytes that it holds with them.
 struct PointShare {
   PointWork work;
   std::int64_t bytes = 0;
@@ -32,7 +32,7 @@ class EvenPoints {
   const PointReport& report() const { return report_; }  ///< of one rank
   /// The transform between a_lm and fine rows.
   const TransformSpec& rows() const { return rows_; }
-  /// What a rank of so many does for them.
+  /// Work of a rank of so many for them.
   PointWork work(int n_ranks, int n_threads) const;
   /// The same, with the memory for doubles.
   PointShare share(int n_ranks, int n_threads) const;
@@ -51,8 +51,8 @@ class EvenPoints {
   PointReport report_;
 };
 
-/// Returns the transform between a_lm and all fine rows, or those of a plan, without what makes up
-/// for the taps.
+/// Returns the transform between a_lm and all fine rows, or those of a plan, without the
+/// deconvolution of the taps.
 TransformSpec transform_to_rows(const PointSpec& spec, const FineRows& rows);
 TransformSpec transform_to_rows(const PointSpec& spec, const PointPlan& plan);
 

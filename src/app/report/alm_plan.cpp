@@ -14,7 +14,7 @@ namespace ringweave::detail::inline app {
 
 namespace {
 
-/// Returns what is read of a file in one call, in the order of the file and in that of the ranks.
+/// Returns the memory for one read of a file, in the order of the file and in that of the ranks.
 MemoryItem file_window(const Communicator& comm, const AlmPlan& plan) {
   const std::int64_t width = 2 * plan.n_components;
   const std::int64_t n_alm = AlmLayout::full_size(plan.layout.lmax(), plan.layout.mmax());

@@ -17,7 +17,7 @@ struct AlmPlan {
   std::int64_t n_components = 1;
   Precision precision = Precision::double_;
   std::int64_t n_held = 1;                 ///< sets of a_lm in memory at once
-  std::vector<MemoryItem> beside{};        ///< what else is
+  std::vector<MemoryItem> beside{};        ///< others in memory
   std::int64_t n_read = 1, n_written = 1;  ///< a_lm files
 };
 

@@ -48,7 +48,7 @@ void record_plan(Run& run, const SphericalHarmonicTransform& transform,
                  const MemoryEstimate& estimate, const TransformCount& count);
 
 /// Adds the transforms onto another grid, the synthesis of its maps, to the plan in the report and,
-/// with --dry-run or --verbose, prints what they are predicted to take. Collective.
+/// with --dry-run or --verbose, prints their predicted seconds. Collective.
 void record_synthesis_plan(Run& run, const SphericalHarmonicTransform& transform,
                            const TransformCount& count);
 

@@ -19,8 +19,8 @@ bool has_beam_before(const SmoothOptions& options);
 /// UsageError unless the smoothing is given in one way, and its options go together.
 void require_one_kernel(const SmoothOptions& options);
 
-/// What the a_lm of a map on `grid` are multiplied by: the beam of --fwhm, --beam or --kernel and
-/// --pixel-window, over what the map has, --from-fwhm, --from-beam and --from-pixel-window.
+/// Reads the factors for the a_lm of a map on `grid`: the beam of --fwhm, --beam or --kernel times
+/// --pixel-window, over those that the map has, --from-fwhm, --from-beam and --from-pixel-window.
 /// Collective.
 /// Error  DataError of the files, UsageError where the map has nothing left of a degree.
 Beam beam_of(Run& run, const SmoothOptions& options, const RingGrid& grid, int lmax);

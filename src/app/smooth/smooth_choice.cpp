@@ -40,8 +40,9 @@ int sufficient_lmax(const CutKernel& cut, int most) {
   return low;
 }
 
-/// Rings, where they compute what was asked up to `lmax`, which becomes what suffices the harmonic
-/// way to their error; else `against` says why not, in words that follow "because". Collective.
+/// Returns rings, where they compute the same as harmonics up to `lmax`, which is lowered as far as
+/// the error of rings allows; else `against` says why not, in words that follow "because".
+/// Collective.
 std::unique_ptr<SmoothingMethod> rings_where_they_do(Run& run, SmoothJob& job, int& lmax,
                                                      std::string& against) {
   try {
@@ -73,7 +74,7 @@ std::unique_ptr<SmoothingMethod> split_where_it_pays(Run& run, SmoothJob& job, i
   }
 }
 
-/// A method and what it is predicted to take.
+/// A method and its predicted seconds.
 struct Candidate {
   std::unique_ptr<SmoothingMethod> method;
   Estimate seconds;

@@ -16,7 +16,7 @@ namespace ringweave::detail::inline app {
 std::vector<double> temperature_spectrum(Run& run, const std::string& path,
                                          const std::string& option, const std::string& cl_kind);
 
-/// The kernel of a convolution on rings, cut, and what it is good for.
+/// The kernel of a convolution on rings, cut, and its errors.
 struct CutKernel {
   RadialKernel kernel;
   double truncation = 0;  ///< relative rms error of the cut (Eq. 7 of the paper)
@@ -26,7 +26,7 @@ struct CutKernel {
   std::vector<double> cl{};   ///< of --input-cl; empty: white noise
   std::vector<double> b_l{};  ///< the beam that the kernel was made of; empty: none
 
-  /// Relative rms, with `cl`, of what the degrees above lmax contribute to the smoothed map.
+  /// Relative rms, with `cl`, of the contribution of degrees above lmax to the smoothed map.
   double rms_beyond(int lmax) const;
 };
 

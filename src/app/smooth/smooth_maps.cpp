@@ -107,7 +107,7 @@ void tell_treatment(Run& run, const SmoothJob& job, std::int64_t map,
                       options.put_back ? ", put back" : ""));
 }
 
-/// What the maps are smoothed with, as the user said it.
+/// Returns the kernel as the user gave it: a width or a file.
 std::string kernel_name(const SmoothOptions& options) {
   const std::string name = options.fwhm + options.beam + options.kernel;
   return name.empty() ? "no kernel" : name;

@@ -32,7 +32,7 @@ class SmoothingMethod {
   virtual Estimate predict() = 0;
 
   /// Plans the work and returns the groups that maps go through it in. Error  ResourceError where
-  /// maps alone do not fit. What follows needs this.
+  /// maps alone do not fit. To be called before the functions below.
   virtual std::vector<MapRange> plan() = 0;
   virtual const LocalRings& rings() const = 0;
   /// Those of the smoothed maps.
@@ -42,14 +42,14 @@ class SmoothingMethod {
   /// Puts the plan into the report and, with --dry-run or --verbose, prints it.
   virtual void report_plan(const MemoryEstimate& estimate) = 0;
 
-  /// Reads what else it needs, before the first map.
+  /// Reads other inputs, before the first map.
   virtual void prepare() {}
   /// Smooths the maps of a group and adds to their provenance.
   virtual SmoothingReport smooth(MapGroup<float>& group) = 0;
   virtual SmoothingReport smooth(MapGroup<double>& group) = 0;
   /// Frees the memory of the computation; smooth() takes it again.
   virtual void release() = 0;
-  /// Puts what was done into the report.
+  /// Puts the work done into the report.
   virtual void record() {}
   /// Tells in a few words how the maps were smoothed.
   virtual std::string summary() const = 0;

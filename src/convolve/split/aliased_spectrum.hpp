@@ -7,8 +7,8 @@
 
 namespace ringweave::detail::inline convolve {
 
-/// What pixels of a HEALPix grid make of a field without degrees above lmax: the spectrum that the
-/// sum over pixels, without iterations, finds in the degrees lmax + 1..last.
+/// Estimates the aliases of a field without degrees above lmax on a HEALPix grid: the spectrum that
+/// the sum over pixels, without iterations, finds in the degrees lmax + 1..last.
 ///
 /// cl  C_l, l = 0..lmax
 /// Degrees l and l' meet through what the pixels do not integrate exactly: at nside 2048 1e-4 in

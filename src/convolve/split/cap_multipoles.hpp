@@ -36,8 +36,8 @@ class CapMultipoles {
   std::vector<double> fit_rows(const Block& block, std::span<const double> weight,
                                std::span<const double> target) const;
 
-  /// M = 4 pi I - sum_l (2l+1) a_l a_l^T with (P x)_l = a_l x: x^T M x is what a kernel has beyond
-  /// the last degree, sum_{l > last} (2l+1) (P x)_l^2. [n][n]
+  /// M = 4 pi I - sum_l (2l+1) a_l a_l^T with (P x)_l = a_l x: x^T M x is the part of a kernel
+  /// beyond the last degree, sum_{l > last} (2l+1) (P x)_l^2. [n][n]
   std::vector<double> beyond_last() const;
 
  private:

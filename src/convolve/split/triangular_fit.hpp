@@ -29,7 +29,7 @@ std::vector<double> orthonormalize(Columns& columns);
 /// Rows a, [row][n + 1], with sum of a^T a = M and a last element of 0, as a TriangularFit takes
 /// them.
 /// M            [n][n], symmetric, positive to rounding
-/// least_pivot  what is left of M below it counts as rounding
+/// least_pivot  remainders of M below it count as rounding
 std::vector<double> rows_of_normal_matrix(std::vector<double> matrix, std::size_t n,
                                           double least_pivot);
 

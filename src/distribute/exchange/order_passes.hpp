@@ -24,7 +24,7 @@ struct OrderPasses {
 
   /// Rows computed and packed together, while those of another part are copied.
   struct Part {
-    RowRange rows;                           ///< what a Legendre stage takes at a time
+    RowRange rows;                           ///< of one call of a Legendre stage
     std::vector<ExchangePlan::Block> slots;  ///< [peer], positions within the peer's block
   };
   struct Pass {

@@ -6,29 +6,24 @@
 #include <array>
 
 #include "distribute/mpi/mpi_library.hpp"
+#include "distribute/mpi/worst_error.hpp"
 #include "ringweave/mpi.hpp"
 
 namespace ringweave::detail::inline distribute {
 namespace {
 
-/// The most severe error of all ranks and the lowest rank that has it.
-struct Verdict {
-  int severity = 0;
-  int rank = 0;
-};
-
-Verdict verdict_of(const Communicator& comm, ErrorKind kind) {
-  const Verdict mine{static_cast<int>(kind), comm.rank()};
+WorstError worst_of(const Communicator& comm, ErrorKind kind) {
+  const WorstError mine{static_cast<int>(kind), comm.rank()};
   if (comm.size() == 1) return mine;
-  Verdict worst;
+  WorstError worst;
   const int code = MPI_Allreduce(&mine, &worst, 1, MPI_2INT, MPI_MAXLOC, mpi_handle(comm));
-  // Without the verdict the ranks can no longer learn of each other's errors.
+  // Without it the ranks can no longer learn of each other's errors.
   if (code != MPI_SUCCESS)
     comm.abort(ErrorKind::peer, "no agreement among the ranks: " + mpi_error_text(code));
   return worst;
 }
 
-[[noreturn]] void throw_same_everywhere(const Communicator& comm, const Verdict& worst,
+[[noreturn]] void throw_same_everywhere(const Communicator& comm, const WorstError& worst,
                                         const CaughtError& mine) {
   const auto kind = static_cast<ErrorKind>(worst.severity);
   const std::string message = comm.broadcast(mine.message, worst.rank);
@@ -46,7 +41,7 @@ void agree(const Communicator& comm, const std::function<void()>& work) {
   } catch (...) {
     mine = describe_current_exception();
   }
-  const Verdict worst = verdict_of(comm, mine.kind);
+  const WorstError worst = worst_of(comm, mine.kind);
   if (worst.severity != 0) throw_same_everywhere(comm, worst, mine);
 }
 

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <thread>
 
+#include "distribute/mpi/worst_error.hpp"
 #include "ringweave/communicator.hpp"
 #include "ringweave/mpi.hpp"
 
@@ -17,16 +18,10 @@ using namespace detail;
 
 namespace {
 
-/// Operand of MPI_MAXLOC: the largest value wins, the lowest rank among equals.
-struct Worst {
-  int severity;
-  int rank;
-};
-
-Worst meet_on(const Communicator& comm, ErrorKind verdict, const std::string& message,
-              double grace_seconds) {
-  const Worst mine{exit_code(verdict), comm.rank()};
-  Worst worst = mine;
+WorstError meet_on(const Communicator& comm, ErrorKind verdict, const std::string& message,
+                   double grace_seconds) {
+  const WorstError mine{exit_code(verdict), comm.rank()};
+  WorstError worst = mine;
   if (comm.size() == 1) return worst;
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Iallreduce(&mine, &worst, 1, MPI_2INT, MPI_MAXLOC, mpi_handle(comm), &request);
@@ -48,7 +43,7 @@ int CollectiveExit::join(ErrorKind verdict, const std::string& message, double g
 }
 
 int CollectiveExit::finish(ErrorKind verdict, const std::string& message, double grace_seconds) {
-  const Worst worst = meet_on(comm_, verdict, message, grace_seconds);
+  const WorstError worst = meet_on(comm_, verdict, message, grace_seconds);
   if (worst.severity != 0 && worst.rank == comm_.rank()) {
     std::fprintf(stderr, "%s\n", message.c_str());
     std::fflush(stderr);

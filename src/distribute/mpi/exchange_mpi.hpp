@@ -7,7 +7,7 @@
 #include "ringweave/communicator.hpp"
 #include "ringweave/mpi.hpp"
 
-// MPI helpers shared by the exchanges of this room.
+// MPI helpers shared by the exchanges of this module.
 namespace ringweave::detail::inline distribute {
 
 /// Several numbers of a basic type as one MPI type.

@@ -10,7 +10,8 @@
 
 namespace ringweave::detail::inline distribute {
 
-/// What ranks are about to allocate beside what they have, in bytes; the same on every rank.
+/// Memory that ranks are about to allocate, and how much of it their nodes and processes lack, in
+/// bytes; the same on every rank.
 struct MemoryShortage {
   std::int64_t node_needs = 0;  ///< of a node's ranks together, on the node that needs most
   std::int64_t of_node = 0;     ///< less what the node has, on the node that lacks most

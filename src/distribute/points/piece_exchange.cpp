@@ -14,7 +14,7 @@
 namespace ringweave::detail::inline distribute {
 namespace {
 
-/// Ring, sector, first and last tap: what is told of a piece.
+/// Ring, sector, first and last tap: the numbers that are sent of a piece.
 constexpr std::int64_t n_numbers = 4;
 
 /// Returns which ranks own rows that a piece touches, ascending.
@@ -31,7 +31,7 @@ std::vector<int> ranks_of(const PointPlan& plan, const MovedPiece& piece) {
 
 }  // namespace
 
-/// What goes to other ranks and comes from them while this is planned.
+/// Messages to and from other ranks while this is planned: numbers of pieces, and their vectors.
 struct PieceExchange::Moving {
   std::vector<std::vector<const MovedPiece*>> to_peer;
   std::unique_ptr<PointMessages> messages;  ///< of numbers

@@ -79,7 +79,7 @@ std::vector<std::int64_t> sum_over_ranks(const Communicator& comm,
   return sums;
 }
 
-/// What the constructor needs for a while.
+/// Counts and angles that only the constructor needs.
 class PointExchange::Listing {
  public:
   std::vector<std::int64_t> points;    ///< [first tap] listed points

@@ -14,8 +14,8 @@
 
 namespace ringweave::detail::inline distribute {
 
-/// What becomes of rows that no point touches. Where they are kept, the rows of a rank can be the
-/// same for several sets of points.
+/// Tells whether rows that no point touches exist. Where they are kept, the rows of a rank can be
+/// the same for several sets of points.
 enum class UntouchedRows { left_out, kept };
 
 /// The rows that points take their values from.
@@ -51,7 +51,7 @@ struct FineRows {
 /// Throws UsageError unless these are all rows of a Fejer grid and a possible number of taps.
 void require_rows(const FineRows& rows);
 
-/// What a row costs, in arbitrary units.
+/// Cost of a row, in arbitrary units.
 struct RowCosts {
   std::int64_t of_point = 1;  ///< of the taps of one point on one row
   std::int64_t of_row = 0;    ///< of the row itself: its FFT and modes
@@ -65,7 +65,7 @@ struct RowCosts {
   }
 };
 
-/// What a rank has to do.
+/// Points, rows and taps of a rank.
 struct PointLoad {
   std::int64_t points = 0;  ///< those that touch its rows
   std::int64_t rows = 0;

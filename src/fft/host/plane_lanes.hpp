@@ -19,7 +19,8 @@ std::int64_t width() noexcept;
 /// `other`, the one that holds the result.
 double* transform(const LaneTransform& fft, double* data, double* other) noexcept;
 
-/// What strips are multiplied with: see plane_filter.cpp.
+/// Lengths of a plane and the turns of its cosine axes, for the product of its strips with a
+/// multiplier (plane_filter.cpp).
 struct Multiplied {
   std::int64_t x_length = 0;
   std::int64_t y_length = 0;

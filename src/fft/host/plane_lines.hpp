@@ -36,7 +36,7 @@ inline std::int64_t fft_element(const FilterAxis& axis, std::int64_t position) {
 /// for each row. Two rows are the real and imaginary part of one FFT.
 class PlaneRows {
  public:
-  /// What a group needs while it is transformed, each scratch_size() doubles.
+  /// Memory for a group while it is transformed, each scratch_size() doubles.
   struct Scratch {
     double* data = nullptr;
     double* other = nullptr;

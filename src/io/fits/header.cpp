@@ -134,7 +134,7 @@ std::string unquoted(const std::string& value) {
   return text;
 }
 
-/// Returns what a value without quotes stands for; text where it is no number.
+/// Returns the logical value or number of a value without quotes; text where it is neither.
 std::variant<std::string, std::int64_t, double, bool> parsed(const std::string& value) {
   if (value == "T" || value == "F") return value == "T";
   std::string number = value.substr(value.starts_with('+') ? 1 : 0);

@@ -21,14 +21,14 @@ struct FitsTable : TableHead {
                                              ///< numbers are omitted
 };
 
-/// Returns what the header of the current table says: all but `columns`. Not collective.
+/// Returns the header of the current table: all but `columns`. Not collective.
 FitsTable read_table_head(const FitsFile& file, const FitsTableShape& shape);
 
 /// Returns the heads of all tables of a file. Not collective. Error  DataError.
 std::vector<TableHead> fits_table_heads(const std::string& path);
 
-/// Returns in words what the tables and images of a file hold, by the first that tells; empty where
-/// none does. Not collective.
+/// Returns in words the contents of a file's tables and images, by the first that tells; empty
+/// where none does. Not collective.
 std::string words_of_content(FitsFile& file);
 
 /// Reads a table of a file, binary or ASCII: the first whose header `accepts` (all but the

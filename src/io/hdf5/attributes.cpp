@@ -190,7 +190,7 @@ std::optional<double> Hdf5AttributeReader::real(const char* name) const {
 }
 
 std::vector<double> Hdf5AttributeReader::missing_values() const {
-  // What NetCDF has where nothing was written, in float and double.
+  // NetCDF's values where nothing was written, in double and float.
   constexpr double netcdf_fill = 9.9692099683868690e+36;
   std::vector<double> values{netcdf_fill, static_cast<double>(static_cast<float>(netcdf_fill))};
   for (const char* name : {"_FillValue", "missing_value", "BAD_DATA"}) {

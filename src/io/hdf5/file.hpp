@@ -44,7 +44,7 @@ std::vector<std::string> hdf5_datasets(const Hdf5Handle& file, const std::string
 /// As hdf5_datasets(), of the groups in a group.
 std::vector<std::string> hdf5_groups(const Hdf5Handle& file, const std::string& path,
                                      const std::string& group);
-/// Returns in words what a file of this program holds, by the names of its groups: "a sky map
+/// Returns in words the contents of a file of this program, by the names of its groups: "a sky map
 /// (/map)"; empty where they do not tell.
 std::string words_of_content(const Hdf5Handle& file, const std::string& path);
 

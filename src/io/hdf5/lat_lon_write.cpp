@@ -31,8 +31,8 @@ void check_rectangle(const std::string& path, const MapHeader& header, const Loc
   }
 }
 
-/// Returns names for the variables: those of the columns without what NetCDF does not take, each
-/// once.
+/// Returns names for the variables: those of the columns without characters that NetCDF does not
+/// take, each once.
 std::vector<std::string> variable_names(const MapHeader& header) {
   std::vector<std::string> names{"lat", "lon"};
   for (std::size_t c = 0; c < header.columns.size(); ++c) {

@@ -15,7 +15,7 @@ namespace ringweave::detail::inline io {
 
 inline constexpr const char* plane_schema = "ringweave-plane";
 
-/// What a file says of a data set of fields, without their numbers.
+/// Header of a data set of fields, without their numbers.
 struct Hdf5PlaneInfo {
   PlaneHeader header;
   FileOrigin origin;  ///< without keywords, which are header.attributes
@@ -29,7 +29,7 @@ Hdf5PlaneInfo find_hdf5_plane(const std::string& path, const std::string& field)
 /// Tells whether a file says of itself that it holds fields in the plane. Not collective.
 bool states_plane_schema(const Hdf5Handle& file, const std::string& path);
 
-/// What a file holds of fields in the plane.
+/// Data sets of a file that may be fields in the plane.
 struct PlaneContent {
   bool is_stated = false;  ///< its schema says so
   /// Data sets that may be fields; none where the file does not say so and has names of things on

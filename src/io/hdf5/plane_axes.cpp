@@ -101,7 +101,7 @@ void require_ascending(const AxisSearch& search, const std::string& dataset,
           dataset, *falls, falls - values.begin(), falls[1]));
 }
 
-/// Adds what a dataset says of an axis whose name and size are known.
+/// Adds the coordinates and attributes of a dataset to an axis whose name and size are known.
 void describe_axis(const AxisSearch& search, const std::string& dataset, bool is_of_plane,
                    PlaneFileAxis& axis, std::vector<std::string>& warnings) {
   const Hdf5Handle opened(H5Dopen2(search.file.id(), dataset.c_str(), H5P_DEFAULT), H5Dclose);

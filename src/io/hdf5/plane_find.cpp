@@ -53,10 +53,10 @@ std::vector<std::string> all_datasets(const Hdf5Handle& file, const std::string&
 
 std::string last_part(const std::string& name) { return name.substr(name.rfind('/') + 1); }
 
-/// A dataset as it is listed in messages, and what it may be.
+/// A dataset as it is listed in messages.
 struct Listed {
   std::string name;
-  std::string words;      ///< its shape, or what it holds
+  std::string words;      ///< its shape, or its contents
   bool is_field = false;  ///< floating-point numbers of rank 2 or more
 };
 

@@ -48,8 +48,8 @@ class Hdf5TransferFile {
   Hdf5Handle file_;
 };
 
-/// What a row of a dataset is: its last dimension, or a plane of its last two, of which runs take
-/// whole lines.
+/// A row of a dataset: its last dimension, or a plane of its last two, of which runs take whole
+/// lines.
 enum class Hdf5Axes { rows, planes };
 
 /// One open dataset, (n_rows, n_columns) or (n_columns) or with more dimensions of planes, of real,

@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "legendre/host/scalar_sweep.hpp"
-#include "legendre/host/spin_ladder.hpp"
 #include "legendre/host/spin_sweep.hpp"
 #include "legendre/legendre_stage.hpp"
 #include "legendre/shared/ring_tables.hpp"
 #include "legendre/shared/spin_field.hpp"
+#include "legendre/shared/spin_ladder.hpp"
 #include "ringweave/alm.hpp"
 #include "ringweave/grid.hpp"
 #include "ringweave/views.hpp"

@@ -42,7 +42,7 @@ struct Task {
 /// row and column of which k^2 + n^2 < l^2 and n <= k, with one map; 2 more for another map.
 void add_sums(const Task& task) noexcept;
 
-/// Fills what the recurrence of degree l needs, [l + 1]: with A_k = sqrt((l + k) (l - k + 1)),
+/// Fills the tables of the recurrence of degree l, [l + 1]: with A_k = sqrt((l + k) (l - k + 1)),
 ///   couplings  A_(l-r)
 ///   ratios     A_(l-r+1) / A_(l-r), from r = 1
 ///   falls      sqrt((l - n) / (l + n + 1)) = |Delta_l(n+1) / Delta_ln|

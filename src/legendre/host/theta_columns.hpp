@@ -33,7 +33,7 @@ struct CoefficientTable {
   std::int64_t n_alone;
 };
 
-/// What differs between the columns.
+/// Factors that differ between the columns.
 struct Columns {
   const double* parity;  ///< [column], 1 or -1
   const double* factor;  ///< [column], of all its coefficients

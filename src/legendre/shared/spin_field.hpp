@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "legendre/host/spin_ladder.hpp"
+#include "legendre/shared/spin_ladder.hpp"
 #include "ringweave/alm.hpp"
 #include "ringweave/grid.hpp"
 #include "ringweave/views.hpp"

@@ -24,7 +24,7 @@ void find_positions(const DeflectedPixels& pixels, double* theta, double* phi) n
 /// Computes the turns of GeodesicEnd, [pixel].
 void find_rotation(const DeflectedPixels& pixels, double* cos_gamma, double* sin_gamma) noexcept;
 
-/// What both compute, [pixel].
+/// Results of both, [pixel].
 struct PixelEnds {
   double* theta;
   double* phi;

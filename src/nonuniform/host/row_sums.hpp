@@ -10,7 +10,7 @@
 
 namespace ringweave::detail::inline nonuniform {
 
-/// What the sums over the taps of points are made with.
+/// Grid, weights and places of rows, for sums over the taps of points.
 struct RowTaps {
   FineGrid grid;
   TapPolynomials theta;

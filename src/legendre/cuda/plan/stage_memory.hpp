@@ -40,7 +40,7 @@ std::unique_ptr<DeviceLegendreStage> make_device_stage_in_blocks(const LegendreS
                                                                  const RowBlocks& blocks,
                                                                  const DeviceStream& stream);
 
-/// Runs nothing and holds nothing: what a sequence of launches would hold on a device.
+/// Counts the memory that a sequence of launches would take on a device; runs and holds nothing.
 class CountingMachine {
  public:
   template <class T>

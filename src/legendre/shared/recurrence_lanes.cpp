@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "legendre/host/recurrence_lanes.hpp"
+#include "legendre/shared/recurrence_lanes.hpp"
 
 #include <algorithm>
 
 #include "base/simd/instruction_sets.hpp"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "legendre/host/recurrence_lanes.cpp"
+#define HWY_TARGET_INCLUDE "legendre/shared/recurrence_lanes.cpp"
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
 

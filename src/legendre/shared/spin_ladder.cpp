@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "legendre/host/spin_ladder.hpp"
+#include "legendre/shared/spin_ladder.hpp"
 
 #include <algorithm>
 #include <cmath>
