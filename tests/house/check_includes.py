@@ -56,7 +56,7 @@ SOURCES = {".cpp", ".hpp", ".cu", ".cuh", ".inc"}
 MPI_PLACES = re.compile(r"src/(distribute|io)/|src/app/main\.cpp$|tests/|bench/|include/ringweave/mpi\.hpp$")
 MPI_HEADER = re.compile(r"mpi(-ext|io)?\.h$")
 CUDA_HEADER = re.compile(r"(cuda|cufft|cublas|curand|nccl|nvtx3?/|thrust/|cub/|cooperative_groups|device_launch)")
-CUDA_PLACES = re.compile(r"/cuda/|\.cuh?$")
+CUDA_PLACES = re.compile(r"/cuda/|\.cuh?$|^tests/softdevice/")
 # The headers that the device code of every room may include: an including file, an included header.
 BASE_CUDA = re.compile(r"src/\w+/(\w+/)?cuda/\S+ base/cuda/")
 # The one header with the host-device macro.

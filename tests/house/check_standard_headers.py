@@ -26,13 +26,13 @@ bit: bit_cast bit_ceil bit_width countl_zero countr_zero endian has_single_bit p
 cctype: isalnum isalpha iscntrl isdigit islower isspace toupper
 charconv: from_chars to_chars
 chrono: chrono
-cmath: acos asin asinh atan atan2 cbrt ceil copysign erf erfc exp2 expm1 fabs floor fma fmod frexp hypot isfinite isinf isnan
-cmath: ldexp legendre lerp lgamma llround log10 log1p log2 lround nan nearbyint nextafter remainder rint round signbit
+cmath: acos asin asinh atan atan2 cbrt ceil copysign erf erfc exp2 expm1 fabs floor fma fmax fmin fmod frexp hypot isfinite isinf
+cmath: isnan ldexp legendre lerp lgamma llround log10 log1p log2 lround nan nearbyint nextafter remainder rint round signbit
 cmath: sph_legendre tgamma trunc
 cmath complex: cos exp log pow sin sqrt tan
 cmath complex cstdlib: abs
 complex: arg complex conj norm polar
-concepts: integral
+concepts: integral signed_integral
 condition_variable: condition_variable
 csignal: raise sig_atomic_t signal
 cstddef algorithm array complex cstdio cstdlib cstring functional map memory span string string_view vector: byte
@@ -41,7 +41,7 @@ cstddef algorithm array complex cstdio cstdlib cstring functional map memory spa
 cstdint: int16_t int32_t int64_t int8_t intptr_t uint16_t uint32_t uint64_t uint8_t uintptr_t
 cstdio: FILE fclose ferror fflush fgetc fopen fprintf fread fwrite printf puts rename rewind snprintf tmpfile
 cstdio algorithm: remove
-cstdlib: _Exit abort aligned_alloc atof atoi atoll exit free getenv malloc strtod strtol
+cstdlib: _Exit abort aligned_alloc atexit atof atoi atoll exit free getenv malloc strtod strtol
 cstring: memcmp memcpy memmove memset strcmp strerror strlen
 ctime: clock time
 deque: deque
@@ -59,7 +59,7 @@ iterator array map span string vector: back_inserter begin distance end prev siz
 limits: numeric_limits
 map: map multimap
 memory: addressof make_shared make_unique make_unique_for_overwrite shared_ptr unique_ptr weak_ptr
-mutex: lock_guard mutex once_flag scoped_lock unique_lock
+mutex: lock_guard mutex once_flag recursive_mutex scoped_lock unique_lock
 new: align_val_t bad_alloc nothrow nothrow_t
 numbers: numbers
 numeric: accumulate exclusive_scan gcd inner_product iota lcm midpoint partial_sum reduce
@@ -75,7 +75,7 @@ span: as_bytes as_writable_bytes span
 sstream: istringstream ostringstream stringstream
 sstream fstream iostream: endl ios
 stdexcept: invalid_argument logic_error out_of_range runtime_error
-string: stod stoi stol stoll string to_string
+string: stod stoi stol stoll stoull string to_string
 string sstream fstream iostream: getline
 string_view: string_view
 system_error: generic_category system_category system_error
@@ -84,11 +84,11 @@ system_error filesystem: error_code
 thread: this_thread thread
 tuple: make_tuple tie tuple
 type_traits: integral_constant conditional_t decay_t enable_if_t invoke_result_t is_base_of_v is_const_v is_convertible_v
-type_traits: is_floating_point_v is_integral_v is_invocable_v is_same_v is_trivially_copyable_v remove_const_t
-type_traits: remove_cv_t remove_cvref_t remove_reference_t type_identity_t underlying_type_t
+type_traits: is_floating_point_v is_integral_v is_invocable_v is_same_v is_trivially_copyable_v make_unsigned_t
+type_traits: remove_const_t remove_cv_t remove_cvref_t remove_reference_t type_identity_t underlying_type_t
 unordered_map: unordered_map
 unordered_set: unordered_set
-utility: as_const declval exchange forward in_range index_sequence make_pair pair
+utility: as_const declval exchange forward in_range index_sequence index_sequence_for make_pair pair
 utility algorithm: move swap
 variant: get_if holds_alternative monostate variant visit
 vector: vector

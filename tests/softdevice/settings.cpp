@@ -23,7 +23,8 @@ std::int64_t number(const char* name, const char* otherwise) {
     end = 0;
   }
   if (end != text.size() || text.empty())
-    throw std::runtime_error(std::string("SOFTDEVICE_") + name + ": a number expected, not " + text);
+    throw std::runtime_error(std::string("SOFTDEVICE_") + name + ": a number expected, not " +
+                             text);
   return value;
 }
 
@@ -33,8 +34,8 @@ Schedule schedule(const char* name, const char* in_order) {
   if (text == "lazy") return {Schedule::Kind::lazy, 0};
   if (text.starts_with("random:"))
     return {Schedule::Kind::random, std::stoull(text.substr(text.find(':') + 1))};
-  throw std::runtime_error(std::string("SOFTDEVICE_") + name + "=" + text + ": unknown; " + in_order +
-                           ", random:SEED or, of streams, lazy are known");
+  throw std::runtime_error(std::string("SOFTDEVICE_") + name + "=" + text + ": unknown; " +
+                           in_order + ", random:SEED or, of streams, lazy are known");
 }
 
 std::vector<Drop> drops() {

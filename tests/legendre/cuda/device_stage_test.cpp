@@ -221,6 +221,18 @@ TEST_F(DeviceStage, SumsByMatricesInASmallCase) {
       LegendreProblem(RingGrid::healpix(9), 110, 44, {0, 0, 2}, LegendreProblem::Fold::yes));
 }
 
+// Every lane has all the ring pairs that it can have, and coefficients come in several tiles.
+TEST_F(DeviceStage, OneOrderOfManyRingsInASmallCase) {
+  for (int count = 1; count <= 4; ++count) {
+    const LegendreProblem problem(RingGrid::healpix(130), 150, 0,
+                                  std::vector<int>(to_size(count), 0));
+    expect_both_ways_equal(problem, std::to_string(count));
+    if (count % 2 == 0) expect_equal_by_matrices(problem);
+  }
+  // Wigner's functions next to the poles.
+  expect_both_ways_equal(LegendreProblem(RingGrid::healpix(60), 300, 1, {2}), "spin");
+}
+
 /// Exits with 0 when an invalid address makes the device fail with a single message.
 void read_where_nothing_is() {
   const LegendreProblem problem(RingGrid::healpix(32), 64, 64, {0});

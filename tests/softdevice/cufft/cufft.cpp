@@ -40,9 +40,9 @@ void transform(const Plan& plan, std::byte* from, std::byte* to, int sign) {
   const int length = static_cast<int>(plan.length);
   auto* in = reinterpret_cast<fftw_complex*>(from);
   auto* out = reinterpret_cast<fftw_complex*>(to);
-  const fftw_plan fft = fftw_plan_many_dft(1, &length, static_cast<int>(plan.count), in, nullptr, 1,
-                                           length, out, nullptr, 1, length, sign,
-                                           FFTW_ESTIMATE | FFTW_UNALIGNED);
+  const fftw_plan fft =
+      fftw_plan_many_dft(1, &length, static_cast<int>(plan.count), in, nullptr, 1, length, out,
+                         nullptr, 1, length, sign, FFTW_ESTIMATE | FFTW_UNALIGNED);
   fftw_execute(fft);
   fftw_destroy_plan(fft);
 }
@@ -55,7 +55,8 @@ void run(const Plan& plan, std::uint64_t from, std::uint64_t to, int sign, Order
   };
   bool is_defined = true;
   tell(memory.read_range(from, bytes, is_defined));
-  if (!is_defined && settings().checks) find("FFT of values that were never written", operation.name);
+  if (!is_defined && settings().checks)
+    find("FFT of values that were never written", operation.name);
   // What it leaves in its memory is of no use to others.
   if (plan.work_bytes > 0) {
     tell(memory.write_range(plan.work, plan.work_bytes));
@@ -94,10 +95,10 @@ cufftResult cufftSetAutoAllocation(cufftHandle handle, int allocates) {
   return CUFFT_SUCCESS;
 }
 
-cufftResult cufftMakePlanMany64(cufftHandle handle, int rank, long long* length, long long* in_embed,
-                                long long in_stride, long long in_distance, long long* out_embed,
-                                long long out_stride, long long out_distance, cufftType type,
-                                long long count, std::size_t* work_bytes) {
+cufftResult cufftMakePlanMany64(cufftHandle handle, int rank, long long* length,
+                                long long* in_embed, long long in_stride, long long in_distance,
+                                long long* out_embed, long long out_stride, long long out_distance,
+                                cufftType type, long long count, std::size_t* work_bytes) {
   const std::lock_guard lock(mutex);
   Plan* plan = plan_of(handle);
   if (plan == nullptr || plan->length != 0) return CUFFT_INVALID_PLAN;
@@ -142,7 +143,8 @@ cufftResult cufftExecZ2Z(cufftHandle handle, cufftDoubleComplex* from, cufftDoub
   const Call call;
   const cudaError_t status = call.runtime.enqueue(
       plan->stream, "FFTs of length " + std::to_string(plan->length),
-      [plan = *plan, in, out, direction](OrderedMemory& memory, const Operation& operation, Moment) {
+      [plan = *plan, in, out, direction](OrderedMemory& memory, const Operation& operation,
+                                         Moment) {
         run(plan, in, out, direction == CUFFT_FORWARD ? FFTW_FORWARD : FFTW_BACKWARD, memory,
             operation);
       });

@@ -60,8 +60,8 @@ void Block::run(std::uint32_t index) {
     const auto waiting = std::find_if(warps_.begin(), warps_.end(),
                                       [](const auto& warp) { return !warp->has_ended(); });
     runs = waiting != warps_.end();
-    const bool all_wait = std::all_of(warps_.begin(), warps_.end(),
-                                      [](const auto& warp) { return warp->waits(); });
+    const bool all_wait =
+        std::all_of(warps_.begin(), warps_.end(), [](const auto& warp) { return warp->waits(); });
     if (!runs || !all_wait) continue;
     const std::uint32_t barrier = (*waiting)->barrier();
     for (auto& warp : warps_) warp->leave_barrier(barrier);

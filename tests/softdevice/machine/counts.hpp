@@ -17,7 +17,7 @@ struct LaunchCounts {
   std::uint64_t blocks = 0;
   std::uint64_t warps = 0;
   std::array<std::uint64_t, pipe_names.size()> instructions{};  ///< of warps, by pipe
-  std::uint64_t lanes = 0;             ///< of all instructions: 32 each where nothing diverges
+  std::uint64_t lanes = 0;  ///< of all instructions: 32 each where nothing diverges
   std::uint64_t global_requests = 0;
   std::uint64_t global_bytes = 0;
   std::uint64_t global_sectors = 0;

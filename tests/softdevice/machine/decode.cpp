@@ -55,13 +55,14 @@ class Decoder {
       throw ptx::UnknownText(statement.line, "no instruction " + statement.opcode);
     if (meaning->operands.size() != statement.operands.size())
       throw ptx::UnknownText(statement.line, "other operands of " + statement.opcode);
-    Instruction decoded{.execute = meaning->execute,
-                        .flow = meaning->flow,
-                        .pipe = meaning->pipe,
-                        .guard_is_negated = statement.guard_is_negated,
-                        .guard = statement.guard,
-                        .target = meaning->flow == Flow::branch ? statement.target : meaning->members,
-                        .line = static_cast<std::uint32_t>(statement.line)};
+    Instruction decoded{
+        .execute = meaning->execute,
+        .flow = meaning->flow,
+        .pipe = meaning->pipe,
+        .guard_is_negated = statement.guard_is_negated,
+        .guard = statement.guard,
+        .target = meaning->flow == Flow::branch ? statement.target : meaning->members,
+        .line = static_cast<std::uint32_t>(statement.line)};
     std::size_t addresses = 0;
     for (std::size_t i = 0; i < statement.operands.size(); ++i)
       take_operand(statement, i, meaning->operands[i], decoded, addresses);
@@ -86,8 +87,7 @@ class Decoder {
         break;
       case 'R':
         check(operand.kind == Kind::number || operand.kind == Kind::immediate);
-        decoded.operands[i] =
-            operand.kind == Kind::number ? operand.index : constant(operand.bits);
+        decoded.operands[i] = operand.kind == Kind::number ? operand.index : constant(operand.bits);
         break;
       case 'P':
         check(operand.kind == Kind::predicate || operand.kind == Kind::immediate);
@@ -96,8 +96,7 @@ class Decoder {
         break;
       case 'A':
         check(operand.kind == Kind::address);
-        decoded.operands[i] =
-            operand.index == ptx::no_register ? constant(0) : operand.index;
+        decoded.operands[i] = operand.index == ptx::no_register ? constant(0) : operand.index;
         decoded.offsets[addresses++] = operand.bits;
         break;
       default:

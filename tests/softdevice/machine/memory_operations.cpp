@@ -59,7 +59,8 @@ void count(Block& block, const Row& at, Lanes lanes, std::uint64_t bytes) {
           words[end++] = at[lane] / 4 + word;
       }
       std::sort(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(end));
-      const auto last = std::unique(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(end));
+      const auto last =
+          std::unique(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(end));
       std::array<std::uint64_t, 32> of_bank{};
       for (auto word = words.begin(); word != last; ++word) ++of_bank[*word % 32];
       passes += *std::max_element(of_bank.begin(), of_bank.end());
@@ -90,7 +91,7 @@ bool is_placed(Warp& warp, const Instruction& in, int lane, std::uint64_t addres
   warp.block().report("access of " + std::string(name<space>) + ", " + problem, warp.thread(lane),
                       in.line);
   warp.block().fail(std::string_view(problem) == "not aligned" ? Failure::misaligned_address
-                                                              : Failure::illegal_address);
+                                                               : Failure::illegal_address);
   return false;
 }
 
@@ -109,7 +110,8 @@ std::uint64_t widened(const std::byte* place) {
 template <class T, std::size_t n, Space space>
 void load(Warp& warp, const Instruction& in, Lanes lanes) {
   Row at;
-  lanes = addresses(warp, in, n, 0, lanes, space == Space::shared ? shared_window : ~std::uint64_t{0}, at);
+  lanes = addresses(warp, in, n, 0, lanes,
+                    space == Space::shared ? shared_window : ~std::uint64_t{0}, at);
   Block& block = warp.block();
   if constexpr (space != Space::parameter) count<space>(block, at, lanes, n * sizeof(T));
   for_each_lane(lanes, [&](int l) {
@@ -140,7 +142,8 @@ void load(Warp& warp, const Instruction& in, Lanes lanes) {
 template <class T, std::size_t n, Space space>
 void store(Warp& warp, const Instruction& in, Lanes lanes) {
   Row at;
-  lanes = addresses(warp, in, 0, 0, lanes, space == Space::shared ? shared_window : ~std::uint64_t{0}, at);
+  lanes = addresses(warp, in, 0, 0, lanes,
+                    space == Space::shared ? shared_window : ~std::uint64_t{0}, at);
   Block& block = warp.block();
   count<space>(block, at, lanes, n * sizeof(T));
   for_each_lane(lanes, [&](int l) {

@@ -6,6 +6,7 @@
 #include <concepts>
 #include <cstring>
 #include <limits>
+#include <type_traits>
 #include <unordered_map>
 
 #include "softdevice/machine/meanings.hpp"
@@ -53,7 +54,8 @@ void elementwise(Warp& warp, const Instruction& in, Lanes lanes) {
     }
     Lanes& undefined = warp.undefined(in.operands[0]);
     undefined = (undefined & ~lanes) | (unknown & lanes);
-  }(std::index_sequence_for<A...>());
+  }
+  (std::index_sequence_for<A...>());
 }
 
 void set_predicate(Warp& warp, u32 index, Lanes lanes, Lanes truth, Lanes unknown) {
@@ -227,15 +229,22 @@ void add_integers(Table& table, const std::string& digits) {
   table.two<[](U a, U b) { return static_cast<U>(a ^ b); }, U>("xor.b" + digits, Pipe::integer);
   table.one<[](U a) { return static_cast<U>(~a); }, U, U>("not.b" + digits, Pipe::integer);
   // The second operand of shifts has 32 bits; all bits leave beyond the width.
-  table.add("shl.b" + digits, elementwise<[](U a, u32 n) {
-              return n < 8 * sizeof(U) ? static_cast<U>(a << n) : U{0};
-            }, U, U, u32>, Pipe::integer, "rRR");
-  table.add("shr.u" + digits, elementwise<[](U a, u32 n) {
-              return n < 8 * sizeof(U) ? static_cast<U>(a >> n) : U{0};
-            }, U, U, u32>, Pipe::integer, "rRR");
-  table.add("shr.s" + digits, elementwise<[](S a, u32 n) {
+  table.add(
+      "shl.b" + digits,
+      elementwise<[](U a, u32 n) { return n < 8 * sizeof(U) ? static_cast<U>(a << n) : U{0}; }, U,
+                  U, u32>,
+      Pipe::integer, "rRR");
+  table.add(
+      "shr.u" + digits,
+      elementwise<[](U a, u32 n) { return n < 8 * sizeof(U) ? static_cast<U>(a >> n) : U{0}; }, U,
+                  U, u32>,
+      Pipe::integer, "rRR");
+  table.add("shr.s" + digits,
+            elementwise<[](S a, u32 n) {
               return static_cast<S>(a >> std::min<u32>(n, 8 * sizeof(S) - 1));
-            }, S, S, u32>, Pipe::integer, "rRR");
+            },
+                        S, S, u32>,
+            Pipe::integer, "rRR");
   for (const char kind : {'s', 'u', 'b'}) {
     const std::string type = kind + digits;
     add_moves<U>(table, type);
@@ -271,8 +280,8 @@ void add_numbers(Table& table, const std::string& type) {
   table.comparison<[](F a, F b) { return !(b < a); }, F>("setp.leu." + type, pipe);
   table.comparison<[](F a, F b) { return !(a <= b); }, F>("setp.gtu." + type, pipe);
   table.comparison<[](F a, F b) { return !(a < b); }, F>("setp.geu." + type, pipe);
-  table.comparison<[](F a, F b) { return std::isnan(a) || std::isnan(b); }, F>(
-      "setp.nan." + type, pipe);
+  table.comparison<[](F a, F b) { return std::isnan(a) || std::isnan(b); }, F>("setp.nan." + type,
+                                                                               pipe);
   // To integral numbers of the same type: to the nearest (even), down, up, towards zero.
   table.one<[](F a) { return std::nearbyint(a); }, F, F>("cvt.rni." + type + "." + type, pipe);
   table.one<[](F a) { return std::floor(a); }, F, F>("cvt.rmi." + type + "." + type, pipe);
@@ -283,8 +292,9 @@ void add_numbers(Table& table, const std::string& type) {
 template <class From>
 void add_conversions_from(Table& table, const std::string& from) {
   const auto to = [&]<class To>(To, const std::string& type) {
-    if (type != from) table.one<[](From a) { return static_cast<To>(a); }, To, From>(
-        "cvt." + type + "." + from, Pipe::integer);
+    if (type != from)
+      table.one<[](From a) { return static_cast<To>(a); }, To, From>("cvt." + type + "." + from,
+                                                                     Pipe::integer);
   };
   to(u16(), "u16");
   to(s16(), "s16");
@@ -320,20 +330,25 @@ std::unordered_map<std::string, Meaning> register_meanings() {
   table.one<[](f32 a) { return f64{a}; }, f64, f32>("cvt.f64.f32", Pipe::other64);
   table.one<[](f64 a) { return static_cast<f32>(a); }, f32, f64>("cvt.rn.f32.f64", Pipe::other64);
   const auto wide = [&]<class Wide, class Narrow>(Wide, Narrow, const std::string& type) {
-    table.add("mul.wide." + type, elementwise<[](Narrow a, Narrow b) {
-                return static_cast<Wide>(Wide{a} * Wide{b});
-              }, Wide, Narrow, Narrow>, Pipe::integer, "rRR");
-    table.add("mad.wide." + type, elementwise<[](Narrow a, Narrow b, Wide c) {
+    table.add("mul.wide." + type,
+              elementwise<[](Narrow a, Narrow b) { return static_cast<Wide>(Wide{a} * Wide{b}); },
+                          Wide, Narrow, Narrow>,
+              Pipe::integer, "rRR");
+    table.add("mad.wide." + type,
+              elementwise<[](Narrow a, Narrow b, Wide c) {
                 return static_cast<Wide>(static_cast<u64>(Wide{a} * Wide{b}) + static_cast<u64>(c));
-              }, Wide, Narrow, Narrow, Wide>, Pipe::integer, "rRRR");
+              },
+                          Wide, Narrow, Narrow, Wide>,
+              Pipe::integer, "rRRR");
   };
   wide(s64(), s32(), "s32");
   wide(u64(), u32(), "u32");
   // Generic addresses are those of global memory.
   table.one<[](u64 a) { return a; }, u64, u64>("cvta.to.global.u64", Pipe::integer);
   table.add("mov.b64 unpacked", unpack, Pipe::integer, "rrR");
-  table.add("mov.b64 packed", elementwise<[](u32 low, u32 high) { return u64{high} << 32 | low; },
-                                          u64, u32, u32>, Pipe::integer, "rRR");
+  table.add("mov.b64 packed",
+            elementwise<[](u32 low, u32 high) { return u64{high} << 32 | low; }, u64, u32, u32>,
+            Pipe::integer, "rRR");
   table.add("mov.pred", turn_predicate<[](Lanes a) { return a; }>, Pipe::integer, "pP");
   table.add("not.pred", turn_predicate<[](Lanes a) { return ~a; }>, Pipe::integer, "pP");
   const auto logic = [&]<auto F>(const std::string& name) {

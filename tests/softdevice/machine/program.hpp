@@ -50,8 +50,8 @@ struct Instruction {
   /// Of a branch; of a collective instruction its operand with the member mask, or whole_warp.
   std::uint32_t target = 0;
   std::uint32_t line = 0;
-  std::array<std::uint32_t, 6> operands{};     ///< rows, or predicates
-  std::array<std::uint64_t, 2> offsets{};      ///< of addresses; an immediate that is no row
+  std::array<std::uint32_t, 6> operands{};  ///< rows, or predicates
+  std::array<std::uint64_t, 2> offsets{};   ///< of addresses; an immediate that is no row
 };
 
 inline constexpr std::uint32_t whole_warp = 6;

@@ -25,7 +25,8 @@ void Warp::begin(std::uint32_t block_index, std::uint32_t n_blocks, int n_thread
     undefined_[index] = 0;
   };
   const auto threads = static_cast<std::uint64_t>(n_threads);
-  define(ptx::tid_x, [&](std::size_t lane) { return static_cast<std::uint64_t>(first_thread_) + lane; });
+  define(ptx::tid_x,
+         [&](std::size_t lane) { return static_cast<std::uint64_t>(first_thread_) + lane; });
   define(ptx::ntid_x, [&](std::size_t) { return threads; });
   define(ptx::ctaid_x, [&](std::size_t) { return std::uint64_t{block_index}; });
   define(ptx::nctaid_x, [&](std::size_t) { return std::uint64_t{n_blocks}; });
@@ -58,9 +59,8 @@ Lanes Warp::choose() {
       if (number-- == 0) chosen = pc_[static_cast<std::size_t>(lane)];
     });
   } else {
-    for_each_lane(ready, [&](int lane) {
-      chosen = std::min(chosen, pc_[static_cast<std::size_t>(lane)]);
-    });
+    for_each_lane(
+        ready, [&](int lane) { chosen = std::min(chosen, pc_[static_cast<std::size_t>(lane)]); });
   }
   Lanes lanes = 0;
   for_each_lane(ready, [&](int lane) {
@@ -93,7 +93,8 @@ Lanes Warp::gather(const Instruction& in, std::uint32_t pc, Lanes lanes) {
     if (pc_[static_cast<std::size_t>(lane)] == pc) here |= Lanes{1} << lane;
   });
   const Lanes wanted = members(in, lanes);
-  if ((wanted & ~running_) != 0) tell("a lane of the member mask has ended", std::countr_zero(lanes));
+  if ((wanted & ~running_) != 0)
+    tell("a lane of the member mask has ended", std::countr_zero(lanes));
   if ((wanted & running_ & ~here) != 0) {
     at_collective_ |= lanes;
     return 0;
@@ -107,11 +108,10 @@ void Warp::run_group(Lanes lanes) {
   // Where the next group waits to be joined.
   std::uint32_t join = std::numeric_limits<std::uint32_t>::max();
   std::mt19937_64* random = block_.random();
-  for_each_lane(running_ & ~at_barrier_ & ~at_collective_ & ~lanes, [&](int lane) {
-    join = std::min(join, pc_[static_cast<std::size_t>(lane)]);
-  });
-  std::uint64_t slice = random == nullptr ? std::numeric_limits<std::uint64_t>::max()
-                                          : 1 + (*random)() % 50;
+  for_each_lane(running_ & ~at_barrier_ & ~at_collective_ & ~lanes,
+                [&](int lane) { join = std::min(join, pc_[static_cast<std::size_t>(lane)]); });
+  std::uint64_t slice =
+      random == nullptr ? std::numeric_limits<std::uint64_t>::max() : 1 + (*random)() % 50;
   LaunchCounts& counts = block_.counts();
   for (; slice > 0 && !block_.has_failed(); --slice) {
     const Instruction& in = program_.code[pc];

@@ -29,7 +29,8 @@ void shuffle(Warp& warp, const Instruction& in, Lanes lanes) {
     const std::uint32_t last = (lane & segment) | (clamp & ~segment);
     const std::uint32_t first = lane & segment;
     std::uint32_t from = lane;
-    const bool is_there = source(lane, static_cast<std::uint32_t>(b[lane]) & 31U, first, last, from);
+    const bool is_there =
+        source(lane, static_cast<std::uint32_t>(b[lane]) & 31U, first, last, from);
     if (!is_there) from = lane;
     truth |= static_cast<Lanes>(is_there) << lane;
     to[lane] = a[from];
@@ -42,13 +43,13 @@ void shuffle(Warp& warp, const Instruction& in, Lanes lanes) {
   warp.undefined_predicate(in.operands[1]) &= ~lanes;
 }
 
-constexpr auto butterfly = [](std::uint32_t lane, std::uint32_t b, std::uint32_t, std::uint32_t last,
-                              std::uint32_t& from) {
+constexpr auto butterfly = [](std::uint32_t lane, std::uint32_t b, std::uint32_t,
+                              std::uint32_t last, std::uint32_t& from) {
   from = lane ^ b;
   return from <= last;
 };
-constexpr auto downwards = [](std::uint32_t lane, std::uint32_t b, std::uint32_t, std::uint32_t last,
-                              std::uint32_t& from) {
+constexpr auto downwards = [](std::uint32_t lane, std::uint32_t b, std::uint32_t,
+                              std::uint32_t last, std::uint32_t& from) {
   from = lane + b;
   return from <= last;
 };
@@ -67,8 +68,8 @@ constexpr auto indexed = [](std::uint32_t, std::uint32_t b, std::uint32_t first,
 template <bool any>
 void vote(Warp& warp, const Instruction& in, Lanes lanes) {
   const Lanes unknown = warp.undefined_predicate(in.operands[1]) & lanes;
-  const Lanes votes = (any ? warp.predicate(in.operands[1]) : ~warp.predicate(in.operands[1])) &
-                      lanes & ~unknown;
+  const Lanes votes =
+      (any ? warp.predicate(in.operands[1]) : ~warp.predicate(in.operands[1])) & lanes & ~unknown;
   const bool is_found = votes != 0;
   Lanes& predicate = warp.predicate(in.operands[0]);
   predicate = (predicate & ~lanes) | (is_found == any ? lanes : 0U);

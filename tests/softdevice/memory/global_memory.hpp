@@ -35,9 +35,7 @@ class GlobalMemory {
 
   /// Returns the allocation around an address, or null.
   Allocation* find(std::uint64_t address);
-  bool is_address(std::uint64_t address) const {
-    return address - device_begin_ < span;
-  }
+  bool is_address(std::uint64_t address) const { return address - device_begin_ < span; }
 
   /// All allocations, those that were freed too, by where they begin.
   const std::map<std::uint64_t, Allocation>& allocations() const { return allocations_; }
@@ -121,7 +119,9 @@ class OrderedMemory {
   const char* copy_range(std::uint64_t from, std::uint64_t to, std::uint64_t bytes);
 
   /// Whether all of these bytes are of one allocation.
-  bool has_bytes(std::uint64_t address, std::uint64_t bytes) { return *place(address, bytes, 1) == 0; }
+  bool has_bytes(std::uint64_t address, std::uint64_t bytes) {
+    return *place(address, bytes, 1) == 0;
+  }
   std::byte* bytes_at(std::uint64_t address) const { return memory_.bytes_at(address); }
 
  private:

@@ -48,9 +48,9 @@ TEST(Checks, FindReadersBeforeAWrite) {
 TEST(Checks, FindRacesInGlobalMemory) {
   expect_found(run("st.global.u64 [%data], %n1;", zeros), "global memory: written, a race");
   expect_found(run("st.global.u64 [%mine], %n1;", zeros, 32, 2), "global memory: written, a race");
-  expect_found(run("ld.global.u64 %a, [%data]; add.s64 %a, %a, 1; st.global.u64 [%data], %a;", zeros,
-                   2, 1),
-               "global memory");
+  expect_found(
+      run("ld.global.u64 %a, [%data]; add.s64 %a, %a, 1; st.global.u64 [%data], %a;", zeros, 2, 1),
+      "global memory");
 }
 
 TEST(Checks, FindUndefinedValues) {
@@ -89,9 +89,10 @@ TEST(Checks, FindCopiesThatWereNotWaitedFor) {
 }
 
 TEST(Checks, FindLanesThatWaitForEachOther) {
-  const Result result = run("setp.lt.u32 %p, %n0, 7; mov.u64 %a, 0; @%p bra L;"
-                            "bar.sync 0; L: shfl.sync.bfly.b32 %b|%q, %n0, 1, 31, -1;",
-                            zeros);
+  const Result result =
+      run("setp.lt.u32 %p, %n0, 7; mov.u64 %a, 0; @%p bra L;"
+          "bar.sync 0; L: shfl.sync.bfly.b32 %b|%q, %n0, 1, 31, -1;",
+          zeros);
   EXPECT_EQ(result.failure, Failure::deadlock);
   EXPECT_EQ(result.findings.size(), 1U);
 }

@@ -140,16 +140,26 @@ TEST(Instructions, Convert) {
 TEST(Instructions, Compare) {
   const std::uint64_t minus = bits(-1L);
   const std::uint64_t minus_32 = bits(-1);
-  expect({{"setp.lt.s64", {minus, 1}, 1},      {"setp.lt.u64", {minus, 1}, 0},
-          {"setp.le.s64", {1, 1}, 1},          {"setp.gt.s64", {minus, 1}, 0},
-          {"setp.ge.s64", {1, minus}, 1},      {"setp.eq.s64", {1, 1}, 1},
-          {"setp.eq.b64", {1, 2}, 0},          {"setp.ne.s64", {1, 2}, 1},
-          {"setp.lt.s32", {minus_32, 1}, 1},   {"setp.lt.u32", {minus_32, 1}, 0},
-          {"setp.gt.u32", {minus_32, 1}, 1},   {"setp.gt.s32", {minus_32, 1}, 0},
-          {"setp.le.s32", {minus_32, 1}, 1},   {"setp.ge.s32", {1, 1}, 1},
-          {"setp.eq.s32", {1, 1}, 1},          {"setp.eq.b32", {1, 1}, 1},
-          {"setp.ne.s32", {1, 1}, 0},          {"setp.eq.s16", {0x10001, 1}, 1},
-          {"setp.ne.s16", {2, 1}, 1},          {"setp.lt.f64", {bits(-1.0), bits(1.0)}, 1},
+  expect({{"setp.lt.s64", {minus, 1}, 1},
+          {"setp.lt.u64", {minus, 1}, 0},
+          {"setp.le.s64", {1, 1}, 1},
+          {"setp.gt.s64", {minus, 1}, 0},
+          {"setp.ge.s64", {1, minus}, 1},
+          {"setp.eq.s64", {1, 1}, 1},
+          {"setp.eq.b64", {1, 2}, 0},
+          {"setp.ne.s64", {1, 2}, 1},
+          {"setp.lt.s32", {minus_32, 1}, 1},
+          {"setp.lt.u32", {minus_32, 1}, 0},
+          {"setp.gt.u32", {minus_32, 1}, 1},
+          {"setp.gt.s32", {minus_32, 1}, 0},
+          {"setp.le.s32", {minus_32, 1}, 1},
+          {"setp.ge.s32", {1, 1}, 1},
+          {"setp.eq.s32", {1, 1}, 1},
+          {"setp.eq.b32", {1, 1}, 1},
+          {"setp.ne.s32", {1, 1}, 0},
+          {"setp.eq.s16", {0x10001, 1}, 1},
+          {"setp.ne.s16", {2, 1}, 1},
+          {"setp.lt.f64", {bits(-1.0), bits(1.0)}, 1},
           {"setp.lt.f64", {bits(nan), bits(1.0)}, 0},
           {"setp.gt.f64", {bits(infinite), bits(1.0)}, 1},
           {"setp.eq.f64", {bits(0.0), bits(-0.0)}, 1},
@@ -165,8 +175,8 @@ TEST(Instructions, Compare) {
 
 /// Stores %d of every thread behind statements.
 std::vector<std::uint64_t> values_of(const std::string& statements) {
-  const Result result = run(statements + "st.global.u64 [%mine], %d;",
-                            std::vector<std::uint64_t>(n_lanes, 0));
+  const Result result =
+      run(statements + "st.global.u64 [%mine], %d;", std::vector<std::uint64_t>(n_lanes, 0));
   EXPECT_TRUE(result.findings.empty());
   return result.numbers;
 }
@@ -191,9 +201,9 @@ TEST(Instructions, SelectAndCombinePredicates) {
 }
 
 TEST(Instructions, BranchWithLanesApart) {
-  const std::vector<std::uint64_t> sums =
-      values_of("mov.u64 %d, 0; mov.u32 %a, 0; L: setp.ge.u32 %p, %a, %n0; @%p bra E;"
-                "add.s64 %d, %d, %a; add.s32 %a, %a, 1; bra.uni L; E: add.s64 %d, %d, 100;");
+  const std::vector<std::uint64_t> sums = values_of(
+      "mov.u64 %d, 0; mov.u32 %a, 0; L: setp.ge.u32 %p, %a, %n0; @%p bra E;"
+      "add.s64 %d, %d, %a; add.s32 %a, %a, 1; bra.uni L; E: add.s64 %d, %d, 100;");
   for (std::uint64_t lane = 0; lane < n_lanes; ++lane)
     EXPECT_EQ(sums[lane], 100 + lane * (lane - 1) / 2) << lane;
 }
@@ -245,9 +255,10 @@ TEST(Instructions, LoadAndStoreVectors) {
                       "ld.global.v2.f64 {%e, %f}, [%mine]; add.s64 %d, %e, %f; E: bar.sync 0;")[2],
             7U);
   const std::string own = "mul.wide.u32 %a, %n0, 16; and.b64 %a, %a, 1008; cvt.u32.u64 %a, %a;";
-  EXPECT_EQ(values_of(own + "mov.u32 %b, -1; mov.u32 %c, 2; st.shared.v4.u32 [%a], {%b, %c, %b, %c};"
-                            "ld.shared.v4.u32 {%d, %e, %f, %g}, [%a]; add.s64 %d, %d, %g;")[1],
-            low + 2);
+  EXPECT_EQ(
+      values_of(own + "mov.u32 %b, -1; mov.u32 %c, 2; st.shared.v4.u32 [%a], {%b, %c, %b, %c};"
+                      "ld.shared.v4.u32 {%d, %e, %f, %g}, [%a]; add.s64 %d, %d, %g;")[1],
+      low + 2);
   EXPECT_EQ(values_of(own + "mov.u32 %b, -1; st.shared.u32 [%a], %b; ld.shared.s32 %d, [%a];"
                             "cvt.s64.s32 %d, %d;")[1],
             bits(-1L));

@@ -31,8 +31,8 @@ TEST(Reader, NamesTheLineOfWhatItDoesNotKnow) {
 }
 
 TEST(Reader, KnowsRegistersOfScopes) {
-  const ptx::Module module = ptx::read_module(
-      kernel_of("{ .reg .b64 %a; mov.u64 %a, 1; } mov.u64 %a, 2;"));
+  const ptx::Module module =
+      ptx::read_module(kernel_of("{ .reg .b64 %a; mov.u64 %a, 1; } mov.u64 %a, 2;"));
   const auto& statements = module.at("test").statements;
   const std::size_t n = statements.size();
   EXPECT_NE(statements[n - 3].operands[0].index, statements[n - 2].operands[0].index);

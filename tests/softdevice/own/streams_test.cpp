@@ -37,7 +37,9 @@ class Streams : public testing::Test {
     cudaStreamDestroy(second);
     take_findings();
   }
-  void clear(cudaStream_t stream) { EXPECT_EQ(cudaMemsetAsync(memory, 0, bytes, stream), cudaSuccess); }
+  void clear(cudaStream_t stream) {
+    EXPECT_EQ(cudaMemsetAsync(memory, 0, bytes, stream), cudaSuccess);
+  }
   void order() {
     cudaEventRecord(event, first);
     cudaStreamWaitEvent(second, event, 0);
@@ -95,7 +97,8 @@ TEST_F(Streams, MayReadAtTheSameTimeButNotWrite) {
   void* pinned = nullptr;
   ASSERT_EQ(cudaMallocHost(&pinned, 2 * bytes), cudaSuccess);
   cudaMemcpyAsync(pinned, memory, bytes, cudaMemcpyDeviceToHost, first);
-  cudaMemcpyAsync(static_cast<char*>(pinned) + bytes, memory, bytes, cudaMemcpyDeviceToHost, second);
+  cudaMemcpyAsync(static_cast<char*>(pinned) + bytes, memory, bytes, cudaMemcpyDeviceToHost,
+                  second);
   EXPECT_THAT(findings(), IsEmpty());
   cudaMemcpyAsync(pinned, memory, bytes, cudaMemcpyDeviceToHost, first);
   clear(second);

@@ -35,8 +35,8 @@ class Tokens {
   }
   void expect(std::string_view wanted) {
     if (take_if(wanted)) return;
-    throw UnknownText(line_, "'" + std::string(wanted) + "' expected, found '" +
-                                 std::string(token_) + "'");
+    throw UnknownText(
+        line_, "'" + std::string(wanted) + "' expected, found '" + std::string(token_) + "'");
   }
   std::int64_t take_integer() {
     const std::string_view token = take();
@@ -100,7 +100,8 @@ class Tokens {
 /// nothing for a name.
 std::optional<std::uint64_t> literal(std::string_view token) {
   int base = 10;
-  if (token.size() > 2 && token[0] == '0' && std::string_view("xXdDfF").find(token[1]) != token.npos) {
+  if (token.size() > 2 && token[0] == '0' &&
+      std::string_view("xXdDfF").find(token[1]) != token.npos) {
     base = 16;
     token.remove_prefix(2);
   } else if (token.ends_with('U')) {
@@ -112,9 +113,11 @@ std::optional<std::uint64_t> literal(std::string_view token) {
   return bits;
 }
 
-const std::unordered_map<std::string_view, std::uint32_t> special_registers{
-    {"%tid.x", tid_x}, {"%ntid.x", ntid_x}, {"%ctaid.x", ctaid_x}, {"%nctaid.x", nctaid_x},
-    {"%laneid", laneid}};
+const std::unordered_map<std::string_view, std::uint32_t> special_registers{{"%tid.x", tid_x},
+                                                                            {"%ntid.x", ntid_x},
+                                                                            {"%ctaid.x", ctaid_x},
+                                                                            {"%nctaid.x", nctaid_x},
+                                                                            {"%laneid", laneid}};
 
 /// Reads one kernel, from behind ".entry".
 class KernelReader {

@@ -123,7 +123,8 @@ cudaError_t cudaRuntimeGetVersion(int* version) {
 
 cudaError_t cudaGetLastError() {
   const Call call;
-  const cudaError_t error = call.runtime.sticky != cudaSuccess ? call.runtime.sticky : call.runtime.last;
+  const cudaError_t error =
+      call.runtime.sticky != cudaSuccess ? call.runtime.sticky : call.runtime.last;
   call.runtime.last = cudaSuccess;
   return error;
 }

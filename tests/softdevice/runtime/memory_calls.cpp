@@ -98,8 +98,7 @@ cudaError_t cudaMallocHost(void** memory, std::size_t bytes) {
   if (call.runtime.sticky != cudaSuccess) return call.runtime.fail(call.runtime.sticky);
   *memory = nullptr;
   if (bytes == 0) return cudaSuccess;
-  if (posix_memalign(memory, 4096, bytes) != 0)
-    return call.runtime.fail(cudaErrorMemoryAllocation);
+  if (posix_memalign(memory, 4096, bytes) != 0) return call.runtime.fail(cudaErrorMemoryAllocation);
   std::memset(*memory, 0xff, bytes);
   call.runtime.pinned[number(*memory)] = number(*memory) + bytes;
   return cudaSuccess;
@@ -120,8 +119,8 @@ cudaError_t cudaFreeHost(void* memory) {
 
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
   const Call call;
-  *free = static_cast<std::size_t>(
-      GlobalMemory::get().free_bytes(current_device("cudaMemGetInfo")));
+  *free =
+      static_cast<std::size_t>(GlobalMemory::get().free_bytes(current_device("cudaMemGetInfo")));
   *total = static_cast<std::size_t>(settings().memory);
   return call.runtime.fail(call.runtime.sticky);
 }
@@ -144,9 +143,11 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
     return call.runtime.enqueue(stream, "copy on the device", on_device(to, from, bytes));
   const bool is_upload = kind == cudaMemcpyHostToDevice;
   const bool is_pinned = call.runtime.is_pinned(is_upload ? from : to, bytes);
-  if (!is_pinned && stream->recording != nullptr) find("pageable copy in a recording", "cudaMemcpyAsync");
+  if (!is_pinned && stream->recording != nullptr)
+    find("pageable copy in a recording", "cudaMemcpyAsync");
   if (is_upload)
-    return call.runtime.enqueue(stream, "copy to the device", to_device(to, from, bytes, is_pinned));
+    return call.runtime.enqueue(stream, "copy to the device",
+                                to_device(to, from, bytes, is_pinned));
   const cudaError_t status =
       call.runtime.enqueue(stream, "copy to the host", to_host(to, from, bytes, is_pinned));
   // To pageable memory it returns when the values have arrived.
@@ -158,11 +159,11 @@ cudaError_t cudaMemsetAsync(void* memory, int value, std::size_t bytes, cudaStre
   const Call call;
   if (is_dropped("cudaMemsetAsync", -1)) return cudaSuccess;
   if (stream == nullptr) find("default stream", "cudaMemsetAsync");
-  return call.runtime.enqueue(
-      stream, "clearing", [=](OrderedMemory& ordered, const Operation& operation, Moment) {
-        tell(ordered.write_range(number(memory), bytes), operation);
-        if (ordered.has_bytes(number(memory), bytes))
-          std::memset(ordered.bytes_at(number(memory)), value, bytes);
-      });
+  return call.runtime.enqueue(stream, "clearing",
+                              [=](OrderedMemory& ordered, const Operation& operation, Moment) {
+                                tell(ordered.write_range(number(memory), bytes), operation);
+                                if (ordered.has_bytes(number(memory), bytes))
+                                  std::memset(ordered.bytes_at(number(memory)), value, bytes);
+                              });
 }
 }

@@ -99,9 +99,8 @@ void Runtime::note_host_use(const void* memory, std::size_t bytes, const Operati
                             Moment moment, bool is_write) {
   const auto begin = reinterpret_cast<std::uint64_t>(memory);
   const std::uint64_t end = begin + bytes;
-  std::erase_if(host_uses_, [&](const HostUse& use) {
-    return host.of(use.moment.stream) >= use.moment.count;
-  });
+  std::erase_if(host_uses_,
+                [&](const HostUse& use) { return host.of(use.moment.stream) >= use.moment.count; });
   for (const HostUse& use : host_uses_) {
     if (use.begin >= end || use.end <= begin || (!use.is_write && !is_write)) continue;
     if (!OperationLog::get().is_before(use.operation, operation.clock))

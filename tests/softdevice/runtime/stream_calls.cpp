@@ -79,7 +79,8 @@ extern "C" {
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
   const Call call;
-  if (flags != cudaStreamNonBlocking) find("stream that waits for the default stream", "cudaStreamCreateWithFlags");
+  if (flags != cudaStreamNonBlocking)
+    find("stream that waits for the default stream", "cudaStreamCreateWithFlags");
   *stream = new CUstream_st;
   (*stream)->id = ++call.runtime.n_streams;
   (*stream)->device = current_device("cudaStreamCreateWithFlags");
@@ -148,7 +149,8 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   }
   event->seconds = 0;
   const cudaError_t status = call.runtime.enqueue(
-      stream, "event", [event](OrderedMemory&, const Operation&, Moment) { event->seconds = now(); });
+      stream, "event",
+      [event](OrderedMemory&, const Operation&, Moment) { event->seconds = now(); });
   event->clock = stream->clock;
   event->task = stream->last;
   return status;
