@@ -29,7 +29,10 @@ struct LensPlan {
 TransformSpec spec_of_magnification(const LensPlan& plan, bool has_curl);
 
 /// Returns the memory of the plan's rank, without the program and what is there before: what is
-/// there when the map is complete, and what earlier phases need beyond it.
-std::vector<MemoryItem> memory_of(const LensJob& job, const LensPlan& plan);
+/// there when the map is complete, and what earlier phases need beyond it, or what is there during
+/// the analysis of a map, which is before, if that is more.
+/// analysis  what the analysis holds besides, nothing where there is none
+std::vector<MemoryItem> memory_of(const LensJob& job, const LensPlan& plan,
+                                  std::vector<MemoryItem> analysis);
 
 }  // namespace ringweave::detail::inline app

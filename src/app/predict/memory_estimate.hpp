@@ -59,6 +59,8 @@ struct MemoryEstimate {
 std::vector<MemoryItem> fuller(const std::vector<MemoryItem>& one,
                                const std::vector<MemoryItem>& other);
 
+/// Returns what the program and its libraries hold, to be called when all buffers hold data.
+MemoryItem program_beside_buffers();
 /// Adds the program and its libraries to what a run is to hold.
 MemoryEstimate with_program(std::vector<MemoryItem> items);
 
