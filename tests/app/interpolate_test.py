@@ -205,9 +205,13 @@ class Interpolate(program.ProgramTest):
             file["values"] = np.zeros((1, 7))
         np.savetxt(self.folder / "nan.txt", [[0.5, 1.0], [0.6, 1.0], [0.7, np.nan]])
         np.savetxt(self.folder / "four.txt", [[0.5, 1.0, 0.0, 1.0]])
+        np.savetxt(self.folder / "one.txt", [0.5])
+        np.savetxt(self.folder / "latitude.txt", [[0.5, 1.0], [0.6, 1.0], [-0.5, 1.0], [-0.6, 1.0]])
         (self.folder / "uneven.txt").write_text("0.5 1.0\n0.6 1.0 0.3\n")
         with h5py.File(self.folder / "uneven.h5", "w") as file:
             file["theta"], file["phi"] = np.zeros(7), np.zeros(8)
+        with h5py.File(self.folder / "short_psi.h5", "w") as file:
+            file["theta"], file["phi"], file["psi"] = np.zeros(7), np.zeros(7), np.zeros(6)
         with h5py.File(self.folder / "square.h5", "w") as file:
             file["theta"], file["phi"] = np.zeros((2, 2)), np.zeros((2, 2))
         np.savetxt(self.folder / "few.txt", np.zeros(7))
@@ -220,8 +224,12 @@ class Interpolate(program.ProgramTest):
         self.refused(3, ["nan.txt", "phi of point 2 (from 0) is nan", "at 1 of the points"], *alm, "--points", "nan.txt",
                      "none.h5")
         self.refused(3, ["four.txt: line 1: has 4 columns; expected theta and phi"], *alm, "--points", "four.txt", "none.h5")
+        self.refused(3, ["one.txt: line 1: has 1 columns; expected theta and phi"], *alm, "--points", "one.txt", "none.h5")
+        self.refused(3, ["latitude.txt", "theta of point 2 (from 0) is -0.5; 2 of 4 points", "latitudes"], *alm, "--points",
+                     "latitude.txt", "none.h5")
         self.refused(3, ["uneven.txt", "line 2"], *alm, "--points", "uneven.txt", "none.h5")
         self.refused(3, ["uneven.h5", "/theta has 7 numbers, but /phi has 8"], *alm, "--points", "uneven.h5", "none.h5")
+        self.refused(3, ["short_psi.h5", "/theta has 7 numbers, but /psi has 6"], *alm, "--points", "short_psi.h5", "none.h5")
         self.refused(3, ["square.h5", "/theta has 2 dimensions; 1 was expected"], *alm, "--points", "square.h5", "none.h5")
         self.refused(3, ["few.txt", "values at 7 points, but there are 500 points"], "--adjoint", "few.txt", *points,
                      "--lmax", 10, "none.h5")
@@ -236,7 +244,8 @@ class Interpolate(program.ProgramTest):
         self.refused(2, ["points.txt: is an input"], *alm, *points, "points.txt", "--overwrite")
         self.refused(2, ["--points"], *alm, "none.h5")
         self.refused(2, ["--alm", "--adjoint"], *points, "none.h5")
-        self.refused(2, ["epsilon"], *alm, *points, "none.h5", "--epsilon", 1e-15)
+        for epsilon in (1e-15, 0.2, "nan"):
+            self.refused(2, ["--epsilon", "1e-13 to 0.1"], *alm, *points, "none.h5", "--epsilon", epsilon)
         self.refused(2, ["--lmax"], "--adjoint", "few.h5", *points, "none.h5")
         self.refused(3, ["few.h5", "7", "500"], "--adjoint", "few.h5", *points, "--lmax", 10, "none.h5")
         self.refused(2, ["psi"], *alm, "--points", "scan.h5", "--fields", "T", "none.h5")

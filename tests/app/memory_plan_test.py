@@ -58,12 +58,35 @@ class MemoryPlan(program.ProgramTest):
         """Three iterations need no more memory than one, which other tests have."""
         self.check("analyze", "sky.h5", "--iter", 3, "--alm", "out.h5")
 
-    def test_lensing(self):
+    def write_lensing_spectra(self):
         spectra = "".join(f"{l} 1 1 1 0 {1e-7 / max(l * (l + 1), 1)**2}\n" for l in range(1025))
         (self.folder / "lensing.txt").write_text("# l TT EE BB TE PP\n" + spectra)
+
+    def test_lensing(self):
+        self.write_lensing_spectra()
         drawn = ("--cl", "lensing.txt", "--seed", 1, "--nside", 512)
         self.check("lens", *drawn, "lensed.h5", "--save-potential", "phi.h5")
         self.check("lens", "--adjoint", "lensed.h5", "--potential", "phi.h5", "--magnification", "out.h5", ranks=(2,))
+        self.check("lens", "--adjoint", "lensed.h5", "--potential", "phi.h5", "out.h5", ranks=(1,))
+
+    def test_inverse_lensing(self):
+        """The map is analysed after the search for the inverse, which needs most."""
+        self.write_lensing_spectra()
+        lmax = ("--lmax", 512, "--overwrite")
+        self.done("lens", "--cl", "lensing.txt", "--seed", 1, "--nside", 256, "lensed.h5", "--save-potential", "phi.h5",
+                  *lmax)
+        self.check("lens", "--inverse", "lensed.h5", "--potential", "phi.h5", "out.h5", "--iter", 0, transform=lmax)
+
+    def test_values_at_points(self):
+        random = np.random.default_rng(5)
+        with h5py.File(self.folder / "points.h5", "w") as file:
+            file["theta"] = np.arccos(random.uniform(-1, 1, 2000000))
+            file["phi"] = random.uniform(0, 2 * np.pi, 2000000)
+        lmax = ("--lmax", 512, "--overwrite", "--points", "points.h5")
+        self.done("analyze", "sky.h5", "--iter", 0, "--alm", "few.h5", *lmax[:3])
+        self.check("interpolate", "--alm", "few.h5", "values.h5", transform=lmax)
+        self.check("interpolate", "--adjoint", "values.h5", "back.h5", transform=lmax)
+        self.check("interpolate", "sky.h5", "of_map.h5", "--iter", 0, transform=lmax, ranks=(1,))
 
     def test_points_beyond_the_memory_are_refused_with_the_ranks_that_would_do(self):
         self.done("analyze", "sky.h5", "--lmax", 64, "--iter", 0, "--alm", "few.h5", "--overwrite")

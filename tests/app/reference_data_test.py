@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Real maps and spectra made by other programs, reproduced with the errors that healpy reaches, and random a_lm against
-healpy and ducc0 to 1e-12 rms.
+healpy and ducc0 to 1e-12 rms, lensed against lenspyx.
 
 RINGWEAVE_RANKS sets the rank counts of every command (default 1 3), RINGWEAVE_NSIDE the nside of the random a_lm (default
 64, lmax twice that).
@@ -230,6 +230,45 @@ class AgainstDucc0(RandomAlm):
                 self.check(f"{what}, synthesis", self.synthesized(ranks, fields), theirs)
                 adjoint = ducc0.sht.adjoint_synthesis(map=self.sky[rows], lmax=self.lmax, spin=spin, **rings)
                 self.check(f"{what}, adjoint", self.analyzed(ranks, fields, 0), adjoint * 4 * np.pi / self.sky.shape[1])
+
+
+class AgainstLenspyx(RandomAlm):
+    """Deflections of 3 arcmin rms and degrees up to 3/4 lmax, with and without a curl; lenspyx takes
+    sqrt(l (l + 1)) phi_lm."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        try:
+            import lenspyx
+        except ImportError as missing:
+            raise unittest.SkipTest(str(missing))
+        cls.lenspyx = lenspyx
+        lmax = 3 * cls.lmax // 4
+        ell, m = cls.healpy.Alm.getlm(lmax)
+        rng = np.random.default_rng(11)
+        cls.deflections = {}
+        for name in ("gradient", "curl"):
+            falling = (rng.standard_normal(ell.size) + 1j * rng.standard_normal(ell.size)) / (ell + 10.0) ** 1.5
+            falling[m == 0] = falling[m == 0].real
+            falling[ell == 0] = 0
+            variance = np.sum(np.where(m > 0, 2, 1) * np.abs(falling) ** 2) / (4 * np.pi)
+            cls.deflections[name] = falling * np.radians(3 / 60) / np.sqrt(variance)
+            cls.healpy.write_alm(cls.folder / f"{name}.fits", cls.deflections[name], out_dtype=np.float64)
+
+    def test_lensed_maps_are_those_of_lenspyx(self):
+        """Both at epsilon 1e-12; gradient and curl have the same sign and unit in both."""
+        for names in (("gradient",), ("gradient", "curl")):
+            theirs = self.lenspyx.alm2lenmap(list(self.alm), [self.deflections[name] for name in names], epsilon=1e-12,
+                                             geometry=("healpix", {"nside": self.nside}), nthreads=1)
+            curl = ("--curl", "curl.fits") if "curl" in names else ()
+            for ranks in RANKS:
+                self.done("lens", "--alm", "alm.fits", "--potential", "gradient.fits", *curl, "--potential-kind",
+                          "deflection", "--nside", self.nside, "--epsilon", 1e-12, "lensed.h5", "--overwrite",
+                          ranks=ranks)
+                for field, ours, other in zip("TQU", read_map(self.folder / "lensed.h5"), theirs):
+                    self.check(f"lenspyx {self.lenspyx.__version__}, {' and '.join(names)}, {field}, {ranks} rank(s)",
+                               [ours], [other], AT_POINTS)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/checked_cast.hpp"
 #include "base/memory_meter.hpp"
 #include "nonuniform/inverse_deflection.hpp"
 #include "nonuniform/lensing_memory.hpp"
@@ -73,6 +74,32 @@ std::int64_t most_bytes_of(const Work& work) {
   MemoryMeter::reset_high_water();
   work();
   return MemoryMeter::high_water_bytes() - before;
+}
+
+TEST(PointMemory, AFieldOnFineRowsHoldsTheRowsAndWhileItIsSetTheModes) {
+  const Communicator comm = Communicator::world();
+  constexpr std::int64_t n_points = 1'000'000;
+  for (const auto& spins : {std::vector{0}, {0, 2}}) {
+    const PointSpec spec = spec_of(511, spins, 1e-6).checked();
+    const std::int64_t n_components = spec.fields.n_components();
+    const FineRows rows = rows_of(choose_taps(spec, n_points), UntouchedRows::kept);
+    const PointPlan plan = even_plan({spec, 0, 2, comm.size(), 1}, rows);
+    const std::int64_t of_rows =
+        8 * n_components * plan.rings().n_rings(comm.rank()) * rows.n_columns();
+    const std::int64_t of_modes =
+        16 * n_components * modes_of_ranks(spec, plan)[to_size(comm.rank())];
+    const std::int64_t of_threads = omp_get_max_threads() * thread_bytes(spec, grid_of(rows));
+
+    std::optional<FineField> field;
+    const std::int64_t made = most_bytes_of([&] { field.emplace(comm, spec, n_points); });
+    expect_near(comm, "field", made, comm.max(of_rows + of_threads));
+    AlmBuffer<double> alm = field->make_alm<double>();
+    std::fill_n(alm.view().data(), n_components * alm.size(), 0.0);
+    const std::int64_t more = most_bytes_of([&] { field->set(alm); });
+    const std::int64_t at_most = comm.max(of_rows + of_threads + of_modes);
+    expect_near(comm, "field while it is set", made + more, at_most);
+    expect_near(comm, "bytes()", field->bytes(), at_most);
+  }
 }
 
 constexpr int potential_lmax = 255;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <span>
@@ -16,6 +17,7 @@
 #include "app/sky_analysis.hpp"
 #include "app/transform_setup.hpp"
 #include "base/checked_cast.hpp"
+#include "base/memory_meter.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "distribute/order_moves.hpp"
 #include "io/field_files.hpp"
@@ -32,6 +34,7 @@ namespace {
 struct PointJob {
   const InterpolateOptions& options;
   PointFile points;
+  MemoryItem program;  ///< without the points
   FieldChoice choice;
   PointSpec spec;
   Precision precision;  ///< of files
@@ -111,27 +114,33 @@ FileWork files_of(const PointJob& job, bool has_values) {
 }
 
 /// Puts the plan into the report and throws where a_lm, values and the transform do not fit the
-/// memory. `before`: other memory of the run in an earlier phase. Collective.
+/// memory. `before`: memory of the run in an earlier phase, beside the points. Collective.
 void require_plan(Run& run, const PointJob& job, const PointTransform& transform,
                   const FileWork& files, const std::vector<MemoryItem>& before = {}) {
   const std::int64_t number = bytes_of(job.held());
-  const MemoryItem points{"points, rows and modes", transform.bytes()};
-  std::vector<MemoryItem> items{
-      {"a_lm", 2 * number * ssize64(job.choice.components) * transform.alm_layout().size()},
-      points,
-      {"values", number * transform.points().n_components() * transform.points().size()}};
+  const std::int64_t alm =
+      2 * number * ssize64(job.choice.components) * transform.alm_layout().size();
+  const MemoryItem values{"values",
+                          number * transform.points().n_components() * transform.points().size()};
+  std::vector<MemoryItem> held{job.program,
+                               {"angles of the points", job.points.angles.bytes()},
+                               {"points, rows and modes", transform.bytes()}};
+  std::vector<MemoryItem> to_come{{"a_lm", alm}};
+  (job.options.adjoint.empty() ? to_come : held).push_back(values);
   if (!before.empty()) {
-    items.push_back({"a_lm of the analysis", items.front().bytes});
-    std::vector<MemoryItem> earlier = before;
-    earlier.push_back(points);
-    items = fuller(items, earlier);
+    to_come.push_back({"a_lm of the analysis", alm});
+    to_come = fuller(to_come, before);
   }
-  const MemoryEstimate estimate = with_program(std::move(items));
+  MemoryEstimate estimate{std::move(held)};
+  estimate.items.insert(estimate.items.end(), to_come.begin(), to_come.end());
+  // The points are sorted by now.
+  const std::int64_t beyond = MemoryMeter::high_water_bytes() - estimate.buffers();
+  estimate.items.push_back({"sorting of the points", std::max<std::int64_t>(0, beyond)});
   record_memory(run, estimate);
   record_point_plan(run, transform);
   if (run.options.dry_run || run.options.verbose) PlanTable(run).memory(estimate);
   record_files(run, files);
-  require_memory(run, estimate);
+  require_memory(run, with_program(std::move(to_come)));
 }
 
 /// Computes the values of a_lm and writes them. Collective.
@@ -203,11 +212,16 @@ int values_of_alm(Run& run, const InterpolateOptions& options) {
       fields_at_points(options, choose_components(options.alm, header, asked.fields));
   const PointSpec spec =
       make_point_spec(run, {asked, options.epsilon, choice.fields, {header.lmax, header.mmax}});
-  const PointJob job{options, open_points(run, options), choice, spec,
+  PointFile points = open_points(run, options);
+  const PointJob job{options,
+                     std::move(points),
+                     program_beside_buffers(),
+                     choice,
+                     spec,
                      storage_precision(asked.precision, header.precision)};
   require_points(run, job);
-  const PointSet points = planned_points(run, job);
-  PointTransform transform(run.comm, spec, points);
+  const PointSet set = planned_points(run, job);
+  PointTransform transform(run.comm, spec, set);
   require_plan(run, job, transform, files_of(job, false));
   if (run.options.dry_run) return 0;
   with_storage(job.precision, [&](auto storage) {
@@ -228,11 +242,13 @@ int values_of_map(Run& run, const InterpolateOptions& options) {
   const TransformSpec& of_map = analysis.transform->spec();
   const PointSpec spec =
       make_point_spec(run, {asked, options.epsilon, choice.fields, {of_map.lmax, of_map.mmax}});
-  const PointJob job{options, open_points(run, options), choice, spec, analysis.precision};
-  require_points(run, job);
   MemoryEstimate of_analysis = estimate_memory(*analysis.transform, analysis.use);
-  const PointSet points = planned_points(run, job);
-  PointTransform transform(run.comm, spec, points);
+  PointFile points = open_points(run, options);
+  const PointJob job{options, std::move(points), program_beside_buffers(), choice,
+                     spec,    analysis.precision};
+  require_points(run, job);
+  const PointSet set = planned_points(run, job);
+  PointTransform transform(run.comm, spec, set);
   record_plan(run, *analysis.transform, of_analysis, analysis.of_one);
   of_analysis.items.erase(of_analysis.items.begin());  // the program
   FileWork files = files_of(job, false);
@@ -279,7 +295,11 @@ int adjoint_of_values(Run& run, const InterpolateOptions& options) {
   const TransformOptions& asked = options.transform;
   const PointSpec spec =
       make_point_spec(run, {asked, options.epsilon, choice.fields, {asked.lmax}});
-  const PointJob job{options, std::move(points), choice, spec,
+  const PointJob job{options,
+                     std::move(points),
+                     program_beside_buffers(),
+                     choice,
+                     spec,
                      storage_precision(asked.precision, values.header.precision)};
   require_points(run, job);
   const PointSet set = planned_points(run, job);
@@ -289,6 +309,7 @@ int adjoint_of_values(Run& run, const InterpolateOptions& options) {
   auto alm = agreed(run.comm, [&] { return transform.make_alm<double>(); });
   run.progress.stage("adjoint interpolation");
   with_path(options.adjoint, [&] { transform.adjoint(values.values, alm); });
+  values.values.release();
   record_point_transform(run, transform.points().report(), transform.times());
   AlmHeader header;
   header.lmax = spec.lmax;

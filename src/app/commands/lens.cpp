@@ -75,17 +75,17 @@ struct PlannedLensing {
 
 /// Makes the deflection of the job's grid, its inverse for --inverse, and plans the transform.
 /// Nothing with --dry-run.
-/// beside  other memory of the run, on this rank
+/// analysis  memory that the analysis of a map holds on this rank; empty where there is none
 /// Collective.
 std::optional<PlannedLensing> plan_job(Run& run, LensJob& job, const AlmSource& source,
                                        const PotentialSource& potential,
-                                       std::vector<MemoryItem> beside = {}) {
+                                       const std::vector<MemoryItem>& analysis = {}) {
   const LensOptions& options = job.options;
   run.outputs.require_writable();
   {
     const LensPlan plan = agreed(
         run.comm, [&] { return LensPlan(job, potential, run.comm.rank(), run.comm.size()); });
-    record_lens_plan(run, job, potential, plan, std::move(beside));
+    record_lens_plan(run, job, potential, plan, analysis);
     if (run.options.dry_run) {
       record_points(run, plan.lensed.report);
       return std::nullopt;
@@ -226,9 +226,9 @@ int map_of_map(Run& run, const LensOptions& options, std::unique_ptr<MapReader> 
   require_memory_for_fields(run, job, potential.lmax);
   const MemoryEstimate of_analysis = estimate_memory(*analysis.transform, analysis.use);
   record_plan(run, *analysis.transform, of_analysis, analysis.of_one);
-  std::vector<MemoryItem> beside(of_analysis.items.begin() + 1, of_analysis.items.end());
-  for (MemoryItem& item : beside) item.name += " of the analysis";
-  std::optional<PlannedLensing> planned = plan_job(run, job, {}, potential, std::move(beside));
+  std::vector<MemoryItem> during(of_analysis.items.begin() + 1, of_analysis.items.end());
+  for (MemoryItem& item : during) item.name += " of the analysis";
+  std::optional<PlannedLensing> planned = plan_job(run, job, {}, potential, during);
   if (!planned) return 0;
   with_storage(job.precision, [&](auto storage) {
     delens_map<decltype(storage)>(run, job, analysis, skies, *planned);

@@ -68,7 +68,8 @@ TransformSpec spec_of_magnification(const LensPlan& plan, bool has_curl) {
   return spec;
 }
 
-std::vector<MemoryItem> memory_of(const LensJob& job, const LensPlan& plan) {
+std::vector<MemoryItem> memory_of(const LensJob& job, const LensPlan& plan,
+                                  std::vector<MemoryItem> analysis) {
   const LensOptions& options = job.options;
   const int rank = plan.deflection.rank;
   const int n_ranks = plan.deflection.n_ranks;
@@ -85,8 +86,9 @@ std::vector<MemoryItem> memory_of(const LensJob& job, const LensPlan& plan) {
   std::vector<MemoryItem> items{{"a_lm", 2 * stored * n_alm * own_alm},
                                 {"map", stored * n * n_pixels}};
   if (options.lensed_lmax >= 0) items.push_back(memory_of_cut(job, plan));
-  items.push_back({"points, rows and modes", of_lensing.total()});
-  items.push_back({"deflection", held});
+  const std::vector<MemoryItem> planned{{"points, rows and modes", of_lensing.total()},
+                                        {"deflection", held}};
+  items.insert(items.end(), planned.begin(), planned.end());
   // Memory that is freed before the items above are allocated counts only where it exceeds them.
   const auto add_earlier = [&](const char* name, std::int64_t bytes) {
     items.push_back({name, std::max<std::int64_t>(0, bytes - MemoryEstimate{items}.total())});
@@ -111,7 +113,9 @@ std::vector<MemoryItem> memory_of(const LensJob& job, const LensPlan& plan) {
                                                   plan.inverse->pixels, rank)
                                     .peak());
   }
-  return items;
+  if (analysis.empty()) return items;
+  analysis.insert(analysis.end(), planned.begin(), planned.end());
+  return fuller(items, analysis);
 }
 
 }  // namespace ringweave::detail::inline app

@@ -29,7 +29,10 @@ struct LensPlan {
 TransformSpec spec_of_magnification(const LensPlan& plan, bool has_curl);
 
 /// Returns the memory of the plan's rank, without the program and earlier buffers: the buffers that
-/// exist when the map is complete, and the surplus of earlier phases over them.
-std::vector<MemoryItem> memory_of(const LensJob& job, const LensPlan& plan);
+/// exist when the map is complete, and the surplus of earlier phases over them; or those of the
+/// analysis of a map, which comes first, if they are more.
+/// analysis  memory that the analysis holds; empty where there is none
+std::vector<MemoryItem> memory_of(const LensJob& job, const LensPlan& plan,
+                                  std::vector<MemoryItem> analysis);
 
 }  // namespace ringweave::detail::inline app

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <omp.h>
 
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
@@ -136,21 +135,23 @@ void require_memory_for_fields(const Run& run, const LensJob& job, int potential
 }
 
 void record_lens_plan(Run& run, const LensJob& job, const PotentialSource& source,
-                      const LensPlan& plan, std::vector<MemoryItem> beside) {
-  const std::int64_t besides = run.comm.max(MemoryEstimate{beside}.total());
-  std::vector<MemoryItem> items = agreed(run.comm, [&] { return memory_of(job, plan); });
-  std::move(items.begin(), items.end(), std::back_inserter(beside));
-  const MemoryEstimate estimate = with_program(std::move(beside));
+                      const LensPlan& plan, const std::vector<MemoryItem>& analysis) {
+  const MemoryEstimate estimate =
+      with_program(agreed(run.comm, [&] { return memory_of(job, plan, analysis); }));
   record_memory(run, estimate);
   if (run.options.dry_run || run.options.verbose) PlanTable(run).memory(estimate);
   predict_seconds(run, job, plan);
+  std::vector<MemoryItem> most = analysis;
+  for (MemoryItem& item : most) item.bytes = run.comm.max(item.bytes);
   distribute::require_memory_for(
       run.comm, estimate.buffers(),
       fmt::format("deflected pixels of {} with lmax = {}", job.grid->name(), job.spec.lmax),
       [&](int n_ranks) {
         const int busiest = LensPlan(job, source, 0, n_ranks).lensed.pixels.busiest_rank();
         const LensPlan among(job, source, busiest, n_ranks);
-        return besides / n_ranks * run.comm.size() + MemoryEstimate{memory_of(job, among)}.total();
+        std::vector<MemoryItem> shares = most;
+        for (MemoryItem& item : shares) item.bytes = item.bytes / n_ranks * run.comm.size();
+        return MemoryEstimate{memory_of(job, among, shares)}.total();
       });
 }
 

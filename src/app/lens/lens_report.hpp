@@ -16,10 +16,10 @@ void require_memory_for_fields(const Run& run, const LensJob& job, int potential
 
 /// Puts memory and predicted seconds of every stage into the report, prints them where that is
 /// asked for, and throws where the memory lacks, with a number of ranks that would do.
-/// plan    of this rank
-/// beside  other memory of the run, on this rank
+/// plan      of this rank
+/// analysis  memory that the analysis of a map holds on this rank; empty where there is none
 /// Collective.
 void record_lens_plan(Run& run, const LensJob& job, const PotentialSource& source,
-                      const LensPlan& plan, std::vector<MemoryItem> beside);
+                      const LensPlan& plan, const std::vector<MemoryItem>& analysis);
 
 }  // namespace ringweave::detail::inline app

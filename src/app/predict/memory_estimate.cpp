@@ -24,6 +24,8 @@
 namespace ringweave::detail::inline app {
 namespace {
 
+constexpr const char* name_of_program = "program, libraries, tables";
+
 std::int64_t sum_of(const std::vector<MemoryItem>& items) {
   return std::accumulate(items.begin(), items.end(), std::int64_t{0},
                          [](std::int64_t sum, const MemoryItem& item) { return sum + item.bytes; });
@@ -142,8 +144,12 @@ std::vector<MemoryItem> fuller(const std::vector<MemoryItem>& one,
   return items;
 }
 
+MemoryItem program_beside_buffers() {
+  return {name_of_program, resident_bytes() - MemoryMeter::current_bytes()};
+}
+
 MemoryEstimate with_program(std::vector<MemoryItem> items) {
-  items.insert(items.begin(), {"program, libraries, tables", resident_bytes()});
+  items.insert(items.begin(), {name_of_program, resident_bytes()});
   return {std::move(items)};
 }
 

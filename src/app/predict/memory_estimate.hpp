@@ -59,6 +59,8 @@ struct MemoryEstimate {
 std::vector<MemoryItem> fuller(const std::vector<MemoryItem>& one,
                                const std::vector<MemoryItem>& other);
 
+/// Returns the memory of the program and its libraries, once all buffers hold data.
+MemoryItem program_beside_buffers();
 /// Adds the program and its libraries to the buffers of a run.
 MemoryEstimate with_program(std::vector<MemoryItem> items);
 
