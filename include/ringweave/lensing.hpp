@@ -185,8 +185,9 @@ class Delensing {
   /// The transform to the points that the pixels see, for reports.
   const PointTransform& transform() const;
 
-  /// * Computes the delensed map. Reads `map`, overwrites `delensed`. Plans nothing; allocates the
-  /// a_lm twice, and a map where analyses iterate.
+  /// * Computes the delensed map. Reads `map`, overwrites `delensed`. Plans nothing. After the
+  /// first call it allocates nothing, but for corrections: sums of residuals, and a map where the
+  /// analysis is on a device.
   /// Error  UsageError on all ranks when a shape is wrong on one.
   template <class T>
   void delens(MapView<const T> map, MapView<T> delensed);

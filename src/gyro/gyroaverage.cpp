@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <functional>
 #include <optional>
 #include <utility>
 
@@ -93,19 +92,17 @@ struct Gyroaverage::Impl {
     const GyroRows out_rows = is_average ? rows_of_results() : rows_of_fields();
     const char* const fields = "gyroaverage, fields";
     const char* const results = "gyroaverage, results";
-    const auto require_call = [&] {
+    agree(comm, [&] {
       require_shape(is_average ? fields : results, in, of_in, in_rows);
       require_shape(is_average ? results : fields, out, of_out, out_rows);
       if (has_weights) require_weights(weights);
-    };
-    // A std::function of a reference takes no memory.
-    agree(comm, std::ref(require_call));
+    });
     require_finite(in, of_in, in_rows);
     const auto run_loops = [&] {
       if (loops) run(*loops);
     };
     // Memory that lacks on one rank is an error of all.
-    calls_may_fail ? agree(comm, std::ref(run_loops)) : run_loops();
+    calls_may_fail ? agree(comm, run_loops) : run_loops();
   }
 
   Communicator comm;

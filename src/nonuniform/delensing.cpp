@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <omp.h>
 
+#include <complex>
 #include <memory>
 #include <string>
 #include <utility>
 
+#include "base/component_update.hpp"
 #include "base/stage_timer.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "distribute/mpi/memory_check.hpp"
@@ -63,6 +65,13 @@ void require_memory(const Communicator& comm, const Deflection& inverse,
                           "analysis and transform of delensing");
 }
 
+/// Returns the memory of a buffer for elements of the same or a smaller type.
+template <class Element, class Other>
+ComponentView<Element> as_type(ComponentBuffer<Other>& memory) {
+  static_assert(sizeof(Element) <= sizeof(Other));
+  return {reinterpret_cast<Element*>(memory.view().data()), memory.n_components(), memory.size()};
+}
+
 }  // namespace
 
 struct Delensing::Impl {
@@ -83,13 +92,44 @@ struct Delensing::Impl {
           return PointTransform(
               comm, spec,
               PointSet(std::make_shared<DeflectedPoints>(comm, inverse, spec, rotation)));
-        }()) {}
+        }()),
+        moves(comm, transform.alm_layout(), points.alm_layout(),
+              transform.plan().spec.fields.n_components()) {
+    agree(comm, [&] {
+      analysed = transform.make_alm<double>();
+      moved = points.make_alm<double>();
+      if (corrects_in_place()) residual = transform.make_map<double>();
+    });
+  }
+
+  bool corrects_in_place() const { return n_iter > 0 && !analysis.needs_residual_map(); }
+
+  /// Computes the a_lm of a map, in the memory of `moved`.
+  template <class T>
+  AlmView<const T> analyse(MapView<const T> map) {
+    const AlmView<T> alm = as_type<std::complex<T>>(analysed);
+    if (corrects_in_place()) {
+      const MapView<T> work = as_type<T>(residual);
+      copy<T>(map, work);
+      analysis.jacobi_destroying<T>(work, n_iter, alm);
+    } else {
+      analysis.jacobi<T>(map, n_iter, alm);
+    }
+    const AlmView<T> of_points = as_type<std::complex<T>>(moved);
+    moves.move<T>(alm, of_points);
+    return of_points;
+  }
 
   Communicator comm;
   int n_iter;
   SphericalHarmonicTransform transform;
   Analysis analysis;
   PointTransform points;
+  OrderMoves moves;
+  // Memory of calls, for doubles or floats.
+  AlmBuffer<double> analysed;  ///< as the analysis has its orders
+  AlmBuffer<double> moved;     ///< as the transform to pixels does
+  MapBuffer<double> residual;  ///< empty unless corrects_in_place()
 };
 
 Delensing::Delensing(const Communicator& comm, const Deflection& inverse, const PointSpec& spec,
@@ -104,7 +144,10 @@ Delensing& Delensing::operator=(Delensing&&) noexcept = default;
 const LocalRings& Delensing::rings() const { return impl_->transform.rings(); }
 const PointTransform& Delensing::transform() const { return impl_->points; }
 StageTimes& Delensing::times() { return impl_->points.times(); }
-std::int64_t Delensing::bytes() const { return impl_->points.bytes(); }
+std::int64_t Delensing::bytes() const {
+  return impl_->points.bytes() + impl_->analysed.bytes() + impl_->moved.bytes() +
+         impl_->residual.bytes();
+}
 
 template <class T>
 void Delensing::delens(MapView<const T> map, MapView<T> delensed) {
@@ -113,15 +156,11 @@ void Delensing::delens(MapView<const T> map, MapView<T> delensed) {
     own.transform.require_map(map.n_components(), map.size());
     own.transform.require_map(delensed.n_components(), delensed.size());
   });
-  AlmBuffer<T> alm = agreed(own.comm, [&] { return own.points.make_alm<T>(); });
-  {
+  const AlmView<const T> alm = [&] {
     const StageTimer timer(&times(), "analysis");
-    AlmBuffer<T> of_grid = agreed(own.comm, [&] { return own.transform.make_alm<T>(); });
-    own.analysis.jacobi<T>(map, own.n_iter, of_grid.view());
-    move_orders<T>(own.comm, own.transform.alm_layout(), std::as_const(of_grid).view(),
-                   own.points.alm_layout(), alm.view());
-  }
-  own.points.evaluate<T>(std::as_const(alm).view(), delensed);
+    return own.analyse<T>(map);
+  }();
+  own.points.evaluate<T>(alm, delensed);
 }
 
 template void Delensing::delens(MapView<const double>, MapView<double>);

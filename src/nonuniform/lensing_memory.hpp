@@ -79,9 +79,9 @@ PointMemory memory_of_lensing(const LensingProblem& problem, const PixelPoints& 
 /// Bytes of a rank for delensing, beside the inverse deflection and maps of doubles.
 struct DelensingMemory {
   PointMemory lensing;
-  std::int64_t alm = 0;     ///< as the analysis and as the transform to pixels have them, in a call
+  std::int64_t alm = 0;     ///< as the analysis and as the transform to pixels have them
   std::int64_t modes = 0;   ///< of rings, and slots of the exchange, from the first call on
-  std::int64_t map = 0;     ///< that an analysis with corrections works on, in a call
+  std::int64_t map = 0;     ///< that an analysis with corrections works on
   std::int64_t tables = 0;  ///< and scratch of threads, of the analysis
 
   std::int64_t peak() const { return tables + lensing.total() + alm + modes + map; }

@@ -136,9 +136,10 @@ template <class T>
 AnalysisReport Analysis::jacobi(MapView<const T> map, int n_iter, AlmView<T> alm,
                                 const AnalysisProgress& progress) {
   const bool needs_copy = n_iter > 0 || !weights_->pixel.empty();
-  auto work = agreed(transform_.comm(), [&] {
+  MapBuffer<T> work;
+  agree(transform_.comm(), [&] {
     transform_.require_map(map.n_components(), map.size());
-    return needs_copy ? transform_.make_map<T>() : MapBuffer<T>();
+    if (needs_copy) work = transform_.make_map<T>();
   });
   if (!needs_copy) {
     transform_.adjoint<T>(map, weights_->ring, alm);
@@ -157,9 +158,10 @@ AnalysisReport Analysis::jacobi_destroying(MapView<T> map, int n_iter, AlmView<T
     once_destroying<T>(map, alm);
     return iterate(0, 0, progress, [] { return 0.0; });
   }
-  auto work = agreed(transform_.comm(), [&] {
+  MapBuffer<T> work;
+  agree(transform_.comm(), [&] {
     transform_.require_map(map.n_components(), map.size());
-    return needs_residual_map() ? transform_.make_map<T>() : MapBuffer<T>();
+    if (needs_residual_map()) work = transform_.make_map<T>();
   });
   if (needs_residual_map()) {
     copy<T>(map, work.view());

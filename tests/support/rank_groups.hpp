@@ -18,15 +18,14 @@ namespace ringweave::detail::test {
 /// Sizes of the groups that run side by side in one round of a launch.
 using RankGroups = std::vector<int>;
 
-/// Returns rounds that together give every rank count of {1, 2, 3, 4, 5, 7, 8} that fits the
-/// launch: of 8 ranks {8}, {7, 1}, {5, 3}, {4, 2, 2}. Ranks left over in a round form a group, so
-/// none idles.
+/// Returns rounds that together give every rank count from 1 to 8 that fits the launch: of 8 ranks
+/// {8}, {7, 1}, {6, 2}, {5, 3}, {4, 4}. Ranks left over in a round form a group, so none idles.
 inline std::vector<RankGroups> rank_group_rounds(int launched) {
   std::vector<RankGroups> rounds;
   const auto room = [&](const RankGroups& round) {
     return launched - std::accumulate(round.begin(), round.end(), 0);
   };
-  for (const int size : {8, 7, 5, 4, 3, 2, 1}) {
+  for (const int size : {8, 7, 6, 5, 4, 3, 2, 1}) {
     if (size > launched) continue;
     RankGroups* place = nullptr;
     for (RankGroups& round : rounds) {

@@ -21,8 +21,8 @@ namespace ringweave::detail::test {
 
 inline constexpr std::uint64_t seed = 20240229;
 
-/// The a_lm that draw(component, l, m) gives, the same on any number of ranks; zero below a field's
-/// spin.
+/// The a_lm that draw(component, l, m) gives, called by any thread, the same on any number of
+/// ranks; zero below a field's spin.
 template <class T, class Draw>
 AlmBuffer<T> drawn_alm(const AlmLayout& layout, const FieldSet& fields, const Draw& draw) {
   AlmBuffer<T> alm(fields.n_components(), layout.size());
@@ -30,6 +30,7 @@ AlmBuffer<T> drawn_alm(const AlmLayout& layout, const FieldSet& fields, const Dr
     for (std::int64_t c = field.first_component;
          c < field.first_component + (field.spin > 0 ? 2 : 1); ++c) {
       const auto a = alm.view().component(c);
+#pragma omp parallel for schedule(dynamic)
       for (std::int64_t row = 0; row < layout.n_orders(); ++row) {
         const int m = layout.order(row);
         for (int l = m; l <= layout.lmax(); ++l) {

@@ -34,7 +34,7 @@ WorstError worst_of(const Communicator& comm, ErrorKind kind) {
 
 }  // namespace
 
-void agree(const Communicator& comm, const std::function<void()>& work) {
+void agree_on(const Communicator& comm, const std::function<void()>& work) {
   CaughtError mine;
   try {
     work();
@@ -45,7 +45,7 @@ void agree(const Communicator& comm, const std::function<void()>& work) {
   if (worst.severity != 0) throw_same_everywhere(comm, worst, mine);
 }
 
-void agree_same(const Communicator& comm, const std::string& what, std::int64_t value) {
+void agree_same(const Communicator& comm, std::string_view what, std::int64_t value) {
   // The complement falls as the value rises, for all 64-bit values: one maximum finds both
   // extremes.
   const std::array<std::int64_t, 2> mine{~value, value};

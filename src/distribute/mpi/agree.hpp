@@ -3,24 +3,31 @@
 
 #include <cstdint>
 #include <functional>
-#include <memory>
-#include <string>
+#include <optional>
+#include <string_view>
 
 #include "ringweave/communicator.hpp"
 
 namespace ringweave::detail::inline distribute {
 
+/// agree() for work that is no template. Collective.
+void agree_on(const Communicator& comm, const std::function<void()>& work);
+
 /// Runs `work` on this rank, then lets all ranks agree on the outcome: all return, or all throw the
 /// same error (the most severe one; among equals the lowest rank's). Its message names the rank
 /// when there is more than one. `work` must not wait for another rank. Collective.
-void agree(const Communicator& comm, const std::function<void()>& work);
+template <class Work>
+void agree(const Communicator& comm, Work&& work) {
+  // A std::function of a reference takes no memory.
+  agree_on(comm, std::ref(work));
+}
 
 /// As above, for work that returns a value: every rank gets its own result.
 template <class Make>
 auto agreed(const Communicator& comm, Make&& make) {
   using Result = decltype(make());
-  std::unique_ptr<Result> result;
-  agree(comm, [&] { result = std::make_unique<Result>(make()); });
+  std::optional<Result> result;
+  agree(comm, [&] { result.emplace(make()); });
   return std::move(*result);
 }
 
@@ -40,6 +47,6 @@ class Digest {
 
 /// Throws UsageError on every rank unless `value` (a digest of what must be the same everywhere:
 /// grid, lmax, options) is equal on all of them; `what` names it. Collective.
-void agree_same(const Communicator& comm, const std::string& what, std::int64_t value);
+void agree_same(const Communicator& comm, std::string_view what, std::int64_t value);
 
 }  // namespace ringweave::detail::inline distribute

@@ -7,8 +7,8 @@
 
 namespace ringweave::detail::inline distribute {
 
-void refuse_offences(const Communicator& comm, const Offences& mine, const std::string& what,
-                     const std::string& description, const std::string& advice) {
+void refuse_offences(const Communicator& comm, const Offences& mine, std::string_view what,
+                     const std::string& description, std::string_view advice) {
   const std::int64_t total = comm.sum(mine.count);
   if (total == 0) return;
   const auto rank =

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <string_view>
 
 #include "ringweave/communicator.hpp"
 
@@ -36,7 +37,7 @@ Offences find_offences(std::int64_t n, const IsWrong& is_wrong) {
 /// what         "theta outside [0, pi]"
 /// description  of this rank's first, e.g. "theta = 4"
 /// advice       what to do
-void refuse_offences(const Communicator& comm, const Offences& mine, const std::string& what,
-                     const std::string& description, const std::string& advice);
+void refuse_offences(const Communicator& comm, const Offences& mine, std::string_view what,
+                     const std::string& description, std::string_view advice);
 
 }  // namespace ringweave::detail::inline distribute

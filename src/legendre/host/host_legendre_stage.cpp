@@ -33,6 +33,12 @@ struct Worker {
   ModeRow<const Complex> input_row;
   ResampledOrders::Scratch resampled;
   std::int64_t bytes() const { return sweep.bytes() + resampled.bytes(); }
+  /// Allocates for orders whose modes are so many pieces.
+  void reserve(std::int64_t n_pieces) {
+    row.reserve(n_pieces);
+    input_row.reserve(n_pieces);
+    resampled.reserve(n_pieces);
+  }
 };
 
 /// Tables that stages of the same transform share, whatever the layout of their modes.
@@ -62,13 +68,34 @@ struct Engine {
   std::vector<Worker> workers;
 };
 
+/// The rows of a call, distributed over threads.
+struct Tasks {
+  /// Allocates for so many rows.
+  explicit Tasks(std::int64_t n_rows) {
+    rows.reserve(to_size(n_rows));
+    group_ends.reserve(to_size(n_rows));
+    begins.reserve(to_size(n_rows + 1));
+  }
+  std::int64_t size() const { return ssize64(begins) - 1; }
+
+  std::vector<std::int64_t> rows;
+  std::vector<std::int64_t> group_ends;  ///< rows that fold into each other
+  std::vector<std::int64_t> begins;      ///< of tasks, and their end
+};
+
 class HostLegendreStage final : public LegendreStage {
  public:
   /// `engine`: that of a stage with other rows but otherwise equal shape; null: a new one.
   explicit HostLegendreStage(LegendreShape shape, std::shared_ptr<Engine> engine = nullptr)
       : shape_(std::move(shape)),
         groups_(shape_),
-        engine_(engine ? std::move(engine) : std::make_shared<Engine>(shape_)) {}
+        engine_(engine ? std::move(engine) : std::make_shared<Engine>(shape_)),
+        tasks_(shape_.alm.n_orders()) {
+    std::int64_t most_pieces = 0;
+    for (const ModeLayout::Row& row : shape_.rows.rows())
+      most_pieces = std::max(most_pieces, ssize64(shape_.rows.segments(row)));
+    for (Worker& worker : engine_->workers) worker.reserve(most_pieces);
+  }
 
   std::unique_ptr<LegendreStage> with_rows(ModeLayout rows) const override {
     LegendreShape shape = shape_;
@@ -134,8 +161,9 @@ class HostLegendreStage final : public LegendreStage {
   void for_each_task(RowRange range, Work&& work) {
     const int n_threads =
         std::min(omp_get_max_threads(), static_cast<int>(engine_->workers.size()));
-    std::vector<std::int64_t> rows;
-    std::vector<std::int64_t> group_ends;
+    auto& [rows, group_ends, begins] = tasks_;
+    rows.clear();
+    group_ends.clear();
     for (std::int64_t group = 0; group < groups_.size(); ++group) {
       if (!range.contains(groups_.rows(group).front())) continue;
       rows.insert(rows.end(), groups_.rows(group).begin(), groups_.rows(group).end());
@@ -145,18 +173,18 @@ class HostLegendreStage final : public LegendreStage {
         engine_->resampled
             ? std::clamp<std::int64_t>(ssize64(rows) / (4 * n_threads), 1, ResampledOrders::width)
             : 1;
-    std::vector<std::int64_t> begin{0};
+    begins.assign(1, 0);
     for (const std::int64_t end : group_ends) {
-      if (end - begin.back() >= task_rows || end == ssize64(rows)) begin.push_back(end);
+      if (end - begins.back() >= task_rows || end == ssize64(rows)) begins.push_back(end);
     }
 
     FirstError error;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(n_threads)
-    for (std::int64_t task = 0; task < ssize64(begin) - 1; ++task) {
+    for (std::int64_t task = 0; task < tasks_.size(); ++task) {
       error.guard([&] {
-        const std::int64_t first = begin[to_size(task)];
-        const std::int64_t count = begin[to_size(task + 1)] - first;
-        work(Rows(rows).subspan(to_size(first), to_size(count)),
+        const std::int64_t first = tasks_.begins[to_size(task)];
+        const std::int64_t count = tasks_.begins[to_size(task + 1)] - first;
+        work(Rows(tasks_.rows).subspan(to_size(first), to_size(count)),
              engine_->workers[static_cast<std::size_t>(omp_get_thread_num())]);
       });
     }
@@ -166,6 +194,7 @@ class HostLegendreStage final : public LegendreStage {
   LegendreShape shape_;
   FoldGroups groups_;
   std::shared_ptr<Engine> engine_;
+  Tasks tasks_;
 };
 
 }  // namespace

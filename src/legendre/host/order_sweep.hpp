@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "base/checked_cast.hpp"
 #include "legendre/host/scalar_sweep.hpp"
 #include "legendre/host/spin_sweep.hpp"
 #include "legendre/legendre_stage.hpp"
@@ -28,6 +29,11 @@ struct ModeRow {
     RingRange rings;
     Value* modes;
   };
+  void reserve(std::int64_t n_pieces) {
+    own.reserve(to_size(n_pieces));
+    aliased.reserve(to_size(n_pieces));
+  }
+
   std::vector<Piece> own;
   /// Modes of the order this one is an alias of; this order is added to them or reads them.
   std::vector<Piece> aliased;

@@ -55,6 +55,13 @@ ResampledOrders::Scratch ResampledOrders::scratch() const {
   return scratch;
 }
 
+void ResampledOrders::Scratch::reserve(std::int64_t n_pieces) {
+  row.reserve(1);
+  input_row.reserve(1);
+  for (auto& found : outputs) found.reserve(n_pieces);
+  for (auto& found : inputs) found.reserve(n_pieces);
+}
+
 std::int64_t ResampledOrders::Scratch::bytes() const {
   return sweep.bytes() + rows.size() * static_cast<std::int64_t>(sizeof(Complex)) +
          (block ? block->bytes() : 0);

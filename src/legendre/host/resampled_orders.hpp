@@ -43,6 +43,8 @@ class ResampledOrders {
     std::array<ModeRow<Complex>, std::size_t{width}> outputs;       ///< [order]
     std::array<ModeRow<const Complex>, std::size_t{width}> inputs;  ///< [order]
     std::int64_t bytes() const;
+    /// Allocates for orders whose modes are so many pieces.
+    void reserve(std::int64_t n_pieces);
   };
   Scratch scratch() const;
 
