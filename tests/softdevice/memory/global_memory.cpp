@@ -136,7 +136,7 @@ bool OrderedMemory::is_after_all_readers(const Cell& cell) {
 bool OrderedMemory::is_new(std::uint64_t address, std::uint64_t bytes) const {
   if (!settings().host_may_touch) return true;
   const auto* values = reinterpret_cast<const unsigned char*>(bytes_at(address));
-  return std::any_of(values, values + bytes, [](int value) { return value == fill; });
+  return std::all_of(values, values + bytes, [](int value) { return value == fill; });
 }
 
 /// Forgets readers of another operation; keeps in mind one that nothing orders before this one.
