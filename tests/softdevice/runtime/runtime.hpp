@@ -130,10 +130,10 @@ class Runtime {
 /// The device of this thread; tells of threads that have not chosen where there are several.
 int current_device(const char* function);
 
-/// Returns the recording of a stream of this thread that forbids a call, after breaking it.
+/// Returns whether a recording of this thread forbids a call; tells of it and breaks the recording.
 bool is_forbidden(const char* function);
 
-/// Begins a function of the runtime: a lock, and the error that stays.
+/// Locks the runtime for one of its functions.
 struct Call {
   Call() : lock(Runtime::get().mutex), runtime(Runtime::get()) {}
   std::lock_guard<std::recursive_mutex> lock;
