@@ -121,6 +121,13 @@ class MaskedSynchrotron(program.ProgramTest):
             self.assertLess(errors[1], 0.02)
 
 
+def normal_alm(rng, m, *shape):
+    """Draws a_lm of unit variance for coefficients of orders m, real where m = 0."""
+    alm = rng.standard_normal((*shape, m.size)) + 1j * rng.standard_normal((*shape, m.size))
+    alm[..., m == 0] = alm[..., m == 0].real
+    return alm
+
+
 class RandomAlm(program.ProgramTest):
     """Spins 0 and 2, through double files, to 1e-12 rms."""
 
@@ -137,8 +144,7 @@ class RandomAlm(program.ProgramTest):
         cls.healpy = healpy
         rng = np.random.default_rng(7)
         ell, m = healpy.Alm.getlm(cls.lmax)
-        cls.alm = rng.standard_normal((3, ell.size)) + 1j * rng.standard_normal((3, ell.size))
-        cls.alm[:, m == 0] = cls.alm[:, m == 0].real
+        cls.alm = normal_alm(rng, m, 3)
         cls.alm[1:, ell < 2] = 0
         healpy.write_alm(cls.folder / "alm.fits", list(cls.alm), out_dtype=np.float64)
         cls.sky = rng.standard_normal((3, 12 * cls.nside**2))
@@ -249,8 +255,7 @@ class AgainstLenspyx(RandomAlm):
         rng = np.random.default_rng(11)
         cls.deflections = {}
         for name in ("gradient", "curl"):
-            falling = (rng.standard_normal(ell.size) + 1j * rng.standard_normal(ell.size)) / (ell + 10.0) ** 1.5
-            falling[m == 0] = falling[m == 0].real
+            falling = normal_alm(rng, m) / (ell + 10.0) ** 1.5
             falling[ell == 0] = 0
             variance = np.sum(np.where(m > 0, 2, 1) * np.abs(falling) ** 2) / (4 * np.pi)
             cls.deflections[name] = falling * np.radians(3 / 60) / np.sqrt(variance)

@@ -2,11 +2,11 @@
 #include "softdevice/memory/global_memory.hpp"
 
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
 #include <stdexcept>
+#include <unordered_map>
 
 #include "softdevice/settings.hpp"
 
@@ -17,9 +17,9 @@ constexpr std::uint64_t alignment = 256;
 constexpr std::uint64_t red_zone = 4096;
 constexpr int fill = 0xff;
 
-std::byte* reserve(std::uint64_t bytes, int protection, int file = -1) {
-  const int kind = file < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;
-  void* memory = mmap(nullptr, bytes, protection, kind | MAP_NORESERVE, file, 0);
+std::byte* reserve(std::uint64_t bytes, int protection) {
+  void* memory =
+      mmap(nullptr, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) throw std::runtime_error("softdevice: no addresses for its memory");
   return static_cast<std::byte*>(memory);
 }
@@ -49,16 +49,9 @@ GlobalMemory& GlobalMemory::get() {
 }
 
 GlobalMemory::GlobalMemory() : used_(static_cast<std::size_t>(settings().devices)) {
-  if (settings().host_may_touch) {
-    file_ = memfd_create("softdevice", 0);
-    if (file_ < 0 || ftruncate(file_, static_cast<off_t>(span)) != 0)
-      throw std::runtime_error("softdevice: no memory that the host may touch");
-    host_begin_ = reserve(span, PROT_READ | PROT_WRITE, file_);
-    device_begin_ = reinterpret_cast<std::uint64_t>(host_begin_);
-  } else {
-    host_begin_ = reserve(span, PROT_READ | PROT_WRITE);
-    device_begin_ = reinterpret_cast<std::uint64_t>(reserve(span, PROT_NONE));
-  }
+  host_begin_ = reserve(span, PROT_READ | PROT_WRITE);
+  device_begin_ = reinterpret_cast<std::uint64_t>(
+      settings().host_may_touch ? host_begin_ : reserve(span, PROT_NONE));
   const std::uint64_t cells = span / cell_bytes * sizeof(Cell);
   cells_ = reinterpret_cast<Cell*>(reserve(cells, PROT_READ | PROT_WRITE));
   next_ = device_begin_ + red_zone;

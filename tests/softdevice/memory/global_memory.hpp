@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <map>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "softdevice/memory/operation.hpp"
@@ -56,7 +55,6 @@ class GlobalMemory {
   std::uint64_t device_begin_ = 0;
   std::byte* host_begin_ = nullptr;
   Cell* cells_ = nullptr;
-  int file_ = -1;  ///< where the host may touch addresses of devices
   std::uint64_t next_ = 0;
   std::map<std::uint64_t, Allocation> allocations_;
   std::vector<std::int64_t> used_;
