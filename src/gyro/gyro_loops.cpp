@@ -37,7 +37,8 @@ GyroLoops::GyroLoops(GyroPlan plan, const LoopPlan& loops, std::unique_ptr<Schem
     : plan_(std::move(plan)),
       loops_(loops),
       scheme_(std::move(scheme)),
-      radius_group_(radius_group) {
+      radius_group_(radius_group),
+      shares_(loops.n_workers) {
   // First, because it needs memory of its own for a while.
   if (!loops_.remakes_operators())
     scheme_->set_radii(loops_.part.radius_begin, loops_.part.radius_end);
@@ -91,15 +92,15 @@ void GyroLoops::share(Workers& workers, std::int64_t n, const Work& work) {
   const auto start = std::chrono::steady_clock::now();
   const std::int64_t n_workers = ssize64(workers);
   if (n_workers == 1) {
-    work(workers.front(), std::int64_t{0}, n);
+    for (std::int64_t task = 0; task < n; ++task) work(workers.front(), task);
   } else {
     FirstError error;
+    shares_.begin(n);
 #pragma omp parallel for num_threads(static_cast <int>(n_workers)) schedule(static, 1)
     for (std::int64_t w = 0; w < n_workers; ++w) {
       error.guard([&] {
-        const std::int64_t begin = n * w / n_workers;
-        const std::int64_t end = n * (w + 1) / n_workers;
-        if (begin < end) work(workers[to_size(w)], begin, end);
+        for (std::int64_t task = shares_.next(w); task >= 0; task = shares_.next(w))
+          work(workers[to_size(w)], task);
       });
     }
     error.rethrow();
@@ -153,22 +154,20 @@ void GyroLoops::spread(Direction direction, ComponentView<const T> in,
                        std::span<const double> weights, ComponentView<T> out) {
   begin_call();
   for_operators([&](const Radii& radii) {
-    const auto work = [&](GyroWorker& worker, std::int64_t begin, std::int64_t end) {
-      std::int64_t loaded = -1;
-      for (std::int64_t task = begin; task < end; ++task) {
-        const std::int64_t number = task / radii.count();
-        const std::int64_t radius = radii.begin + task % radii.count();
-        const Batch fields = batch(number);
-        scheme_->clear(*worker.work, direction);
-        if (number != loaded) load(worker, in.components(fields.first, fields.count));
-        loaded = number;
-        scheme_->add(*worker.work, radius, weight_of(weights, radius));
-        const std::int64_t first =
-            (radius - loops_.part.radius_begin) * loops_.part.n_fields() + fields.first;
-        store(worker, out.components(first, fields.count));
-      }
-    };
-    share(workers_.empty() ? team_ : workers_, radii.count() * loops_.n_batches(), work);
+    Workers& workers = workers_.empty() ? team_ : workers_;
+    for (GyroWorker& worker : workers) worker.loaded_batch = -1;
+    share(workers, radii.count() * loops_.n_batches(), [&](GyroWorker& worker, std::int64_t task) {
+      const std::int64_t number = task / radii.count();
+      const std::int64_t radius = radii.begin + task % radii.count();
+      const Batch fields = batch(number);
+      scheme_->clear(*worker.work, direction);
+      if (number != worker.loaded_batch) load(worker, in.components(fields.first, fields.count));
+      worker.loaded_batch = number;
+      scheme_->add(*worker.work, radius, weight_of(weights, radius));
+      const std::int64_t first =
+          (radius - loops_.part.radius_begin) * loops_.part.n_fields() + fields.first;
+      store(worker, out.components(first, fields.count));
+    });
   });
 }
 
@@ -176,17 +175,15 @@ template <class T>
 void GyroLoops::pairs(Direction direction, ComponentView<const T> in, ComponentView<T> out) {
   begin_call();
   for_operators([&](const Radii& radii) {
-    const auto work = [&](GyroWorker& worker, std::int64_t begin, std::int64_t end) {
-      for (std::int64_t task = begin; task < end; ++task) {
-        const std::int64_t radius = radii.begin + task / loops_.n_batches();
-        const Batch fields = batch(task % loops_.n_batches());
-        const std::int64_t first =
-            (radius - loops_.part.radius_begin) * loops_.part.n_fields() + fields.first;
-        scheme_->clear(*worker.work, direction);
-        load(worker, in.components(first, fields.count));
-        scheme_->add(*worker.work, radius, 1);
-        store(worker, out.components(first, fields.count));
-      }
+    const auto work = [&](GyroWorker& worker, std::int64_t task) {
+      const std::int64_t radius = radii.begin + task / loops_.n_batches();
+      const Batch fields = batch(task % loops_.n_batches());
+      const std::int64_t first =
+          (radius - loops_.part.radius_begin) * loops_.part.n_fields() + fields.first;
+      scheme_->clear(*worker.work, direction);
+      load(worker, in.components(first, fields.count));
+      scheme_->add(*worker.work, radius, 1);
+      store(worker, out.components(first, fields.count));
     };
     share(workers_.empty() ? team_ : workers_, radii.count() * loops_.n_batches(), work);
   });
@@ -230,16 +227,13 @@ void GyroLoops::sum_blocks(Direction direction, ComponentView<const T> in,
     std::int64_t end_block = first_block;
     while (end_block < loops_.end_block && block_radii(end_block).begin < radii.end) ++end_block;
     const std::int64_t n_blocks = end_block - first_block;
-    const auto work = [&](GyroWorker& worker, std::int64_t task, std::int64_t end_task) {
-      for (; task < end_task; ++task) {
-        const std::int64_t of_round = task / n_blocks;
-        const std::int64_t block = first_block + task % n_blocks;
-        const Batch fields = batch(first + of_round);
-        sum_block(worker, direction, in, weights, fields, radii, block_radii(block),
-                  {block_plane(of_round, block), fields.count, plane});
-      }
-    };
-    share(workers, (end - first) * n_blocks, work);
+    share(workers, (end - first) * n_blocks, [&](GyroWorker& worker, std::int64_t task) {
+      const std::int64_t of_round = task / n_blocks;
+      const std::int64_t block = first_block + task % n_blocks;
+      const Batch fields = batch(first + of_round);
+      sum_block(worker, direction, in, weights, fields, radii, block_radii(block),
+                {block_plane(of_round, block), fields.count, plane});
+    });
   });
 }
 

@@ -9,6 +9,7 @@
 #include "gyro/gyro_plan.hpp"
 #include "gyro/loop_plan.hpp"
 #include "gyro/scheme.hpp"
+#include "gyro/task_shares.hpp"
 #include "ringweave/communicator.hpp"
 #include "ringweave/execution.hpp"
 #include "ringweave/views.hpp"
@@ -21,6 +22,7 @@ struct GyroWorker {
   int n_threads = 1;
   HostBuffer<double> loaded;
   HostBuffer<double> stored;
+  std::int64_t loaded_batch = -1;  ///< of fields, by spread()
   double indicator = 0;
   std::int64_t bytes_sent_before = 0;  ///< the last call
   double halo_seconds = 0;             ///< of its scheme, that were reported
@@ -74,7 +76,7 @@ class GyroLoops {
   /// Calls work(radii) for all radii of the rank, some at a time where operators are made anew.
   template <class Work>
   void for_operators(const Work& work);
-  /// Calls work(worker, begin, end) for shares of n tasks.
+  /// Calls work(worker, task) for n tasks; those of one worker begin with consecutive ones.
   template <class Work>
   void share(Workers& workers, std::int64_t n, const Work& work);
   /// Splits the seconds of a loop into stages, of which schemes name some.
@@ -101,8 +103,9 @@ class GyroLoops {
   LoopPlan loops_;
   std::unique_ptr<Scheme> scheme_;
   Communicator radius_group_;
-  Workers workers_;  ///< of one thread each
-  Workers team_;     ///< one with all threads, or none
+  Workers workers_;    ///< of one thread each
+  Workers team_;       ///< one with all threads, or none
+  TaskShares shares_;  ///< of the workers
   HostBuffer<double> blocks_;
   HostBuffer<double> received_;
   StageTimes times_;

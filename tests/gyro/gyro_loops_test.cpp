@@ -156,6 +156,22 @@ std::vector<T> all_results(const Case& one) {
   return results;
 }
 
+TEST(TaskShares, WhoHasDoneItsShareHelpsTheOthers) {
+  TaskShares shares(3);
+  shares.begin(10);  // 0 1 2 | 3 4 5 | 6 7 8 9
+  std::vector<std::int64_t> tasks;
+  const auto take = [&](std::int64_t worker) { tasks.push_back(shares.next(worker)); };
+  take(1);
+  for (int i = 0; i < 8; ++i) take(0);
+  take(2);
+  for (std::int64_t worker = 0; worker < 3; ++worker) take(worker);
+  EXPECT_EQ(tasks, (std::vector<std::int64_t>{3, 0, 1, 2, 9, 8, 5, 7, 4, 6, -1, -1, -1}));
+  shares.begin(2);  // | 0 | 1
+  EXPECT_EQ(shares.next(0), 0);
+  EXPECT_EQ(shares.next(2), 1);
+  EXPECT_EQ(shares.next(1), -1);
+}
+
 TEST(GyroLoops, ResultsDoNotDependOnThreadsAndBatches) {
   const std::vector<double> expected = all_results<double>({});
   for (const int n_threads : {1, 2, 3, 12, 60}) {

@@ -101,14 +101,17 @@ void values_of_all(const double* u, const double* weights, std::int64_t n_points
 constexpr std::int64_t target_vectors = targets_together / lanes;
 /// Columns whose sums fit the registers beside the rows.
 constexpr int columns_together = lanes == 8 ? 4 : lanes == 4 ? 3 : 1;
-/// Elements of rows that stay in the first-level cache while all columns pass.
-constexpr std::int64_t tile = 128;
+/// Parts of the rows that are read in turn: memory gives more to several readers than to one.
+constexpr std::int64_t row_parts = 8;
+/// Elements of each part that stay in the first-level cache while all columns pass.
+constexpr std::int64_t tile = 128 / row_parts;
 /// The same where several blocks are summed.
 constexpr std::int64_t spread_tile = 32;
 
-template <int n_columns>
-HWY_INLINE void add_tile(const double* HWY_RESTRICT rows, std::int64_t begin, std::int64_t end,
-                         const ColumnSum* columns) {
+/// Adds elements [begin, end) of each of n_parts parts, which are `part` elements apart.
+template <int n_columns, int n_parts>
+HWY_INLINE void add_tile(const double* HWY_RESTRICT rows, std::int64_t part, std::int64_t begin,
+                         std::int64_t end, const ColumnSum* columns) {
   V sums[std::size_t{n_columns}][std::size_t{target_vectors}];
   const double* from[std::size_t{n_columns}];
 #pragma GCC unroll 4
@@ -118,16 +121,21 @@ HWY_INLINE void add_tile(const double* HWY_RESTRICT rows, std::int64_t begin, st
     for (std::int64_t v = 0; v < target_vectors; ++v)
       sums[c][v] = hn::LoadU(d, columns[c].sums + v * lanes);
   }
-  for (std::int64_t k = begin; k < end; ++k) {
-    const double* row = rows + k * targets_together;
-    V factors[std::size_t{n_columns}];
+  for (std::int64_t j = begin; j < end; ++j) {
+#pragma GCC unroll 8
+    for (int p = 0; p < n_parts; ++p) {
+      const std::int64_t k = p * part + j;
+      const double* row = rows + k * targets_together;
+      V factors[std::size_t{n_columns}];
 #pragma GCC unroll 4
-    for (int c = 0; c < n_columns; ++c) factors[c] = hn::Set(d, from[c][k]);
+      for (int c = 0; c < n_columns; ++c) factors[c] = hn::Set(d, from[c][k]);
 #pragma GCC unroll 16
-    for (std::int64_t v = 0; v < target_vectors; ++v) {
-      const V entries = hn::LoadU(d, row + v * lanes);
+      for (std::int64_t v = 0; v < target_vectors; ++v) {
+        const V entries = hn::LoadU(d, row + v * lanes);
 #pragma GCC unroll 4
-      for (int c = 0; c < n_columns; ++c) sums[c][v] = hn::MulAdd(entries, factors[c], sums[c][v]);
+        for (int c = 0; c < n_columns; ++c)
+          sums[c][v] = hn::MulAdd(entries, factors[c], sums[c][v]);
+      }
     }
   }
 #pragma GCC unroll 4
@@ -138,15 +146,21 @@ HWY_INLINE void add_tile(const double* HWY_RESTRICT rows, std::int64_t begin, st
   }
 }
 
+template <int n_parts>
+HWY_INLINE void add_columns(const double* rows, std::int64_t part, std::int64_t begin,
+                            std::int64_t end, const ColumnSum* columns, std::int64_t n_columns) {
+  std::int64_t c = 0;
+  for (; c + columns_together <= n_columns; c += columns_together)
+    add_tile<columns_together, n_parts>(rows, part, begin, end, columns + c);
+  for (; c + 2 <= n_columns; c += 2) add_tile<2, n_parts>(rows, part, begin, end, columns + c);
+  for (; c < n_columns; ++c) add_tile<1, n_parts>(rows, part, begin, end, columns + c);
+}
+
 void add_all(const double* rows, std::int64_t n, const ColumnSum* columns, std::int64_t n_columns) {
-  for (std::int64_t begin = 0; begin < n; begin += tile) {
-    const std::int64_t end = std::min(begin + tile, n);
-    std::int64_t c = 0;
-    for (; c + columns_together <= n_columns; c += columns_together)
-      add_tile<columns_together>(rows, begin, end, columns + c);
-    for (; c + 2 <= n_columns; c += 2) add_tile<2>(rows, begin, end, columns + c);
-    for (; c < n_columns; ++c) add_tile<1>(rows, begin, end, columns + c);
-  }
+  const std::int64_t part = n / row_parts;
+  for (std::int64_t begin = 0; begin < part; begin += tile)
+    add_columns<row_parts>(rows, part, begin, std::min(begin + tile, part), columns, n_columns);
+  add_columns<1>(rows, 0, part * row_parts, n, columns, n_columns);
 }
 
 template <int n_columns>

@@ -35,8 +35,8 @@ struct ColumnSum {
   const double* column = nullptr;
   double* sums = nullptr;
 };
-/// Adds rows[k][target] column[k] to the sums, for targets_together targets, k = 0 .. n - 1 one
-/// after the other. Sums do not depend on what other columns there are.
+/// Adds rows[k][target] column[k] to the sums, for targets_together targets and k < n, in an order
+/// that n alone decides: sums do not depend on what other columns there are.
 void add_row_sums(const double* rows, std::int64_t n, const ColumnSum* columns,
                   std::int64_t n_columns) noexcept;
 
