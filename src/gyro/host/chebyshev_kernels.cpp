@@ -102,7 +102,7 @@ constexpr std::int64_t target_vectors = targets_together / lanes;
 /// Columns whose sums fit the registers beside the rows.
 constexpr int columns_together = lanes == 8 ? 4 : lanes == 4 ? 3 : 1;
 /// Parts of the rows that are read in turn: memory gives more to several readers than to one.
-constexpr std::int64_t row_parts = 8;
+constexpr std::int64_t row_parts = 4;
 /// Elements of each part that stay in the first-level cache while all columns pass.
 constexpr std::int64_t tile = 128 / row_parts;
 /// The same where several blocks are summed.
