@@ -140,9 +140,10 @@ compare_backends() {
     for backend in host cuda; do
       launch "$ranks" "$ringweave" synthesize --cl cl.txt --seed 1 --nside 128 --lmax 256 --fields TQU --backend $backend sky_$backend.h5
       launch "$ranks" "$ringweave" smooth sky_host.h5 smooth_$backend.h5 --fwhm 2deg --iter 3 --method harmonic --backend $backend
+      launch "$ranks" "$ringweave" smooth sky_host.h5 rings_$backend.h5 --fields T --fwhm 2deg --method ring --backend $backend
       launch "$ranks" "$ringweave" smooth sky_host.h5 split_$backend.h5 --fields T --fwhm 2deg --iter 0 --method split --error 1e-4 --input-cl cl.txt --cl-kind cl --backend $backend
     done
-    for what in sky smooth; do launch 1 "$ringweave" compare ${what}_host.h5 ${what}_cuda.h5 --tolerance 1e-10; done
+    for what in sky smooth rings; do launch 1 "$ringweave" compare ${what}_host.h5 ${what}_cuda.h5 --tolerance 1e-10; done
     # Each backend chooses its own split, so each is compared with the whole kernel, to --error and a margin.
     launch "$ranks" "$ringweave" smooth sky_host.h5 whole.h5 --fields T --fwhm 2deg --iter 0 --method harmonic --backend host
     for backend in host cuda; do launch 1 "$ringweave" compare whole.h5 split_$backend.h5 --tolerance 2e-4; done

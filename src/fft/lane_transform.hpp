@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/unit_powers.hpp"
 #include "fft/host/ring_length.hpp"
-#include "fft/unit_powers.hpp"
 #include "ringweave/views.hpp"
 
 namespace ringweave::detail::inline fft {

@@ -72,16 +72,13 @@ class WithoutADevice(Synthesis):
         self.assertNotIn("device", report)
 
     def test_what_has_no_form_for_a_device(self):
-        smooth = ("smooth", "out.h5", "smoothed.h5", "--fwhm", "10deg", "--overwrite")
-        self.refused(2, ("--backend cuda", "--method ring" if self.has_cuda else "this build"),
-                     *smooth, "--method", "ring", "--backend", "cuda")
-        report = self.report(*smooth, "--method", "ring", environment=self.hidden)
-        self.assertEqual(report["backend"]["name"], "host")
         self.refused(2, ("--backend cuda",), "model", "--nside", 16, "--backend", "cuda")
 
-    def test_a_split_needs_a_device_for_its_harmonic_part(self):
-        smooth = ("smooth", "out.h5", "smoothed.h5", "--fwhm", "10deg", "--method", "split", "--overwrite")
-        self.refused(4 if self.has_cuda else 2, ("--backend cuda",), *smooth, "--backend", "cuda")
+    def test_rings_and_a_split_need_a_device(self):
+        for method in ("ring", "split"):
+            smooth = ("smooth", "out.h5", "smoothed.h5", "--fwhm", "10deg", "--method", method, "--overwrite")
+            self.refused(4 if self.has_cuda else 2, ("--backend cuda",), *smooth, "--backend", "cuda")
+            self.assertEqual(self.report(*smooth, environment=self.hidden)["backend"]["name"], "host")
 
 
 class WithAnOldDriver(Synthesis):

@@ -10,7 +10,7 @@
 #include <set>
 #include <vector>
 
-#include "fft/unit_powers.hpp"
+#include "base/unit_powers.hpp"
 
 namespace ringweave::detail {
 namespace {

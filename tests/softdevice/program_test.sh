@@ -15,10 +15,12 @@ for ranks in 1 2; do
       --backend $backend --overwrite sky_$backend.h5
     "$mpirun" $ranks "$program" smooth sky_host.h5 smooth_$backend.h5 --fwhm 10deg --lmax 32 --iter 1 \
       --method harmonic --backend $backend --overwrite
+    "$mpirun" $ranks "$program" smooth sky_host.h5 rings_$backend.h5 --fields T --fwhm 10deg --method ring \
+      --backend $backend --overwrite
   done
   # MPI reads and writes the memory of the device itself.
   SOFTDEVICE_MPI=1 RINGWEAVE_DEVICE_MPI=1 "$mpirun" $ranks "$program" synthesize --cl cl.txt --cl-kind cl --seed 1 \
     --nside 16 --lmax 32 --fields TQU --backend cuda --overwrite sky_mpi.h5
   "$program" compare sky_host.h5 sky_mpi.h5 --tolerance 1e-12
-  for what in sky smooth; do "$program" compare ${what}_host.h5 ${what}_cuda.h5 --tolerance 1e-12; done
+  for what in sky smooth rings; do "$program" compare ${what}_host.h5 ${what}_cuda.h5 --tolerance 1e-12; done
 done

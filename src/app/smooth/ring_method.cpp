@@ -34,8 +34,9 @@ std::int64_t n_scalars_of(const FieldSet& fields) {
   return fields.max_spin() > 0 ? 1 : fields.n_components();
 }
 
-RingConvolutionPlan plan_for(const Run& run, const SmoothJob& job, const CutKernel& cut) {
+RingConvolutionPlan plan_for(Run& run, const SmoothJob& job, const CutKernel& cut) {
   RingConvolutionSpec spec;
+  spec.backend = choose_backend(run, job.options.transform.backend);
   spec.grid = job.grid;
   spec.kernels = {cut.kernel};
   spec.n_maps = n_scalars_of(job.choice.fields);
@@ -77,7 +78,6 @@ class RingMethod final : public SmoothingMethod {
   }
 
   std::vector<MapRange> plan() override {
-    stay_on_host(run_, job_.options.transform.backend, "--method ring");
     warn_where_raised(run_, job_.options, cut_.b_l);
     if (spins_)
       job_.smoothing.beam =
@@ -247,6 +247,18 @@ class RingMethod final : public SmoothingMethod {
     return report;
   }
 
+  /// On the host where the device that --backend auto took has too little memory.
+  void make_convolution() {
+    try {
+      convolution_.emplace(run_.comm, plan_.spec());
+    } catch (const ResourceError& failure) {
+      if (plan_.spec().backend != Backend::cuda || job_.options.transform.backend != "auto") throw;
+      RingConvolutionSpec on_host = plan_.spec();
+      on_host.backend = give_up_device(run_, failure.what());
+      convolution_.emplace(run_.comm, on_host);
+    }
+  }
+
   /// The scalar fields. Alone they come back in their own memory, without the input; before Q and U
   /// they take the input's place.
   template <class T>
@@ -255,7 +267,7 @@ class RingMethod final : public SmoothingMethod {
     MapBuffer<T>& map = group.map;
     auto smoothed =
         agreed(run_.comm, [&] { return MapBuffer<T>(n_scalars(), rings().n_pixels()); });
-    if (!convolution_) convolution_.emplace(run_.comm, plan_.spec());
+    if (!convolution_) make_convolution();
     SmoothingReport report;
     {
       const StageTimer timer(&time_, "convolution");
@@ -289,7 +301,6 @@ class RingMethod final : public SmoothingMethod {
 }  // namespace
 
 CutKernel cut_for_rings(Run& run, const SmoothJob& job) {
-  refuse_device(job.options.transform.backend, "--method ring");
   const FieldSet& fields = job.choice.fields;
   if (fields.max_spin() > 0 && fields.n_components() == 2) {
     throw UsageError(

@@ -1,256 +1,33 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <omp.h>
-
-#include <algorithm>
-#include <chrono>
-#include <complex>
+#include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "base/checked_cast.hpp"
-#include "base/mode_view.hpp"
-#include "base/stage_timer.hpp"
-#include "convolve/ring/host/mode_block.hpp"
-#include "convolve/ring/host/mode_product.hpp"
-#include "convolve/ring/host/pixel_sectors.hpp"
-#include "convolve/ring/host/pixel_stencil.hpp"
 #include "convolve/ring/ring_convolution_plan.hpp"
-#include "distribute/halo/halo_exchange.hpp"
-#include "distribute/halo/halo_mode_exchange.hpp"
+#include "convolve/ring/ring_convolution_stage.hpp"
 #include "distribute/mpi/agree.hpp"
-#include "fft/ring_fft.hpp"
 #include "ringweave/convolution.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/execution.hpp"
 #include "ringweave/views.hpp"
-#include "sphere/kernel/kernel_table.hpp"
 
 namespace ringweave {
 
 using namespace detail;
 
-namespace {
-
-constexpr std::int64_t double_bytes = sizeof(double);
-
-/// The three ways to sum. They run one after the other and share scratch.
-struct Stages {
-  Stages(const RingConvolutionPlan& plan, int n_threads)
-      : most_scratch(plan.scratch_goal(n_threads) / double_bytes),
-        stencil(plan, n_threads),
-        sectors(plan, n_threads, most_scratch),
-        product(plan, n_threads, most_scratch) {}
-
-  std::int64_t scratch_size() const {
-    return std::max({stencil.scratch_size(), sectors.scratch_size(), product.scratch_size()});
-  }
-
-  std::int64_t most_scratch;
-  PixelStencil stencil;
-  PixelSectors sectors;
-  ModeProduct product;
-};
-
-/// Own rings that have modes, which are consecutive among a rank's pixels, and their ring FFT.
-struct Zone {
-  explicit Zone(const RingConvolutionPlan& plan) {
-    const LocalRings& own = plan.own();
-    const RingRange zone = plan.modes().zone;
-    LocalRings rings = own.within(zone);
-    if (rings.n_rings() > 0) first_pixel = own.first_pixel(own.local(rings.global(LocalRing{0})));
-    n_pixels = rings.n_pixels();
-    for (std::int64_t i = 0; i < rings.n_rings(); ++i)
-      weights.push_back(rings.ring(LocalRing{i}).weight);
-    std::vector<RingRange> sent;
-    for (const HaloPlan::Message& message : plan.mode_halo().sends) sent.push_back(message.rings);
-    fft = make_ring_fft({std::move(rings), plan.own_rows(), plan.maps_together(), std::move(sent)},
-                        Backend::host);
-  }
-
-  template <class T>
-  MapView<T> of(MapView<T> map) const {
-    return {map.data() + first_pixel, map.n_components(), n_pixels, map.stride()};
-  }
-
-  std::int64_t first_pixel = 0;
-  std::int64_t n_pixels = 0;
-  std::vector<double> weights;  ///< [own ring of the zone]
-  std::unique_ptr<RingFft> fft;
-};
-
-/// Adds to "halo" the time of `move` beyond the stages it times itself.
-template <class Move>
-void time_halo(StageTimes& times, const Move& move) {
-  using Clock = std::chrono::steady_clock;
-  const auto timed = [&] { return times.seconds("ring_fft") + times.seconds("halo"); };
-  const auto start = Clock::now();
-  const double before = timed();
-  move();
-  const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-  times.add("halo", seconds - (timed() - before));
-}
-
-}  // namespace
-
 struct RingConvolution::Impl {
-  Impl(const Communicator& comm, const RingConvolutionSpec& spec);
+  Impl(const Communicator& of, const RingConvolutionSpec& spec)
+      : comm(of),
+        plan(agreed(comm, [&] { return RingConvolutionPlan(spec, comm.rank(), comm.size()); })),
+        stage(spec.backend == Backend::cuda ? make_cuda_ring_convolution(comm, plan)
+                                            : make_host_ring_convolution(comm, plan)) {}
 
-  // The same on all ranks, whatever they own.
-  bool sums_pixels() const { return plan_.modes().zone != RingRange{0, plan_.grid().n_rings()}; }
-  bool has_modes() const { return !plan_.modes().zone.empty(); }
-  void prepare();
-  template <class T>
-  void convolve(MapView<const T> in, MapView<T> out);
-  /// Makes the ring modes of as many maps from `first` on as are held at a time, those of the halo
-  /// included.
-  template <class T>
-  void analyze(std::int64_t first, MapView<const T> in);
-  template <class T>
-  void multiply(std::int64_t first, MapView<T> out);
-  template <class T>
-  void bring_pixels(MapView<const T> in, MapView<T> halo);
-  template <class T>
-  void sum_pixels(const RingSource<T>& source, MapView<T> out);
-  ModeView<double> modes() { return {modes_.data(), modes_.size()}; }
-
-  Communicator comm_;
-  RingConvolutionPlan plan_;
-  StageTimes times_;
-  std::vector<KernelMaps> kernels_;
-  std::optional<Stages> stages_;
-  std::optional<Zone> zone_;
-  std::vector<RingOffset> offsets_;
-  HostBuffer<double> scratch_;
-  HostBuffer<double> halo_;  ///< pixels of either type
-  HostBuffer<std::complex<double>> modes_;
-  std::optional<HaloExchange> pixel_exchange_;
-  std::optional<HaloModeExchange> mode_exchange_;
-  std::int64_t halo_bytes_sent_ = 0;
+  Communicator comm;
+  RingConvolutionPlan plan;
+  std::unique_ptr<RingConvolutionStage> stage;  ///< refers to the plan
 };
-
-RingConvolution::Impl::Impl(const Communicator& comm, const RingConvolutionSpec& spec)
-    : comm_(comm), plan_(agreed(comm, [&] {
-        if (spec.backend != Backend::host) {
-          throw UsageError(
-              "ring convolution: not implemented on GPUs yet; choose the host backend");
-        }
-        return RingConvolutionPlan(spec, comm.rank(), comm.size());
-      })) {
-  agree(comm_, [&] { prepare(); });
-  if (comm_.size() == 1) return;
-  if (sums_pixels()) pixel_exchange_.emplace(comm_, plan_.pixel_halo(), plan_.spec().n_maps);
-  if (has_modes()) {
-    mode_exchange_.emplace(comm_, plan_.mode_halo(), plan_.rows(), plan_.mode_orders(),
-                           plan_.maps_together());
-  }
-}
-
-void RingConvolution::Impl::prepare() {
-  const RingConvolutionSpec& spec = plan_.spec();
-  const bool shares = spec.kernels.size() == 1;
-  for (std::int64_t i = 0; i < ssize64(spec.kernels); ++i) {
-    const RadialKernel& kernel = spec.kernels[to_size(i)];
-    kernels_.push_back(
-        {&kernel.table(), kernel.support(), kernel.bound(), i, shares ? spec.n_maps : 1});
-  }
-  stages_.emplace(plan_, omp_get_max_threads());
-  if (has_modes()) zone_.emplace(plan_);
-  offsets_ = ring_offsets(plan_.grid().n_rings(), plan_.own(),
-                          plan_.n_ranks() > 1 && sums_pixels() ? &plan_.pixel_halo() : nullptr);
-  scratch_.allocate(stages_->scratch_size());
-  halo_.allocate(plan_.halo_bytes() / double_bytes);
-  modes_.allocate(plan_.mode_bytes() / static_cast<std::int64_t>(sizeof(std::complex<double>)));
-}
-
-template <class T>
-void RingConvolution::Impl::analyze(std::int64_t first, MapView<const T> in) {
-  const MapView<const T> some = zone_->of(in.components(first, plan_.maps_together()));
-  RingFft& fft = *zone_->fft;
-  if (!mode_exchange_) {
-    const StageTimer timer(&times_, "ring_fft");
-    return fft.adjoint(some, zone_->weights, modes());
-  }
-  time_halo(times_, [&] {
-    mode_exchange_->end_after([&] {
-      std::optional<StageTimer> timer(std::in_place, &times_, "ring_fft");
-      fft.adjoint(some, zone_->weights, modes(),
-                  {[&] {
-                     timer.reset();
-                     mode_exchange_->begin(modes());
-                     timer.emplace(&times_, "ring_fft");
-                   },
-                   [&] { mode_exchange_->progress(); }});
-    });
-  });
-  halo_bytes_sent_ += mode_exchange_->bytes_sent();
-}
-
-template <class T>
-void RingConvolution::Impl::multiply(std::int64_t first, MapView<T> out) {
-  const std::int64_t n_maps = plan_.maps_together();
-  {
-    const StageTimer timer(&times_, "modes");
-    repeat_halo_modes(plan_, modes());
-    for (KernelMaps kernel : kernels_) {
-      const std::int64_t begin = std::max(kernel.first_map, first);
-      const std::int64_t end = std::min(kernel.first_map + kernel.n_maps, first + n_maps);
-      kernel.first_map = begin - first;
-      kernel.n_maps = end - begin;
-      if (kernel.n_maps > 0) stages_->product.apply(kernel, modes(), scratch_.data());
-    }
-  }
-  const StageTimer timer(&times_, "ring_fft");
-  zone_->fft->synthesize(modes(), zone_->of(out.components(first, n_maps)));
-}
-
-template <class T>
-void RingConvolution::Impl::bring_pixels(MapView<const T> in, MapView<T> halo) {
-  time_halo(times_, [&] {
-    pixel_exchange_->run<T>(in, halo, [&] {
-      if (has_modes()) analyze(0, in);
-    });
-  });
-  halo_bytes_sent_ += pixel_exchange_->bytes_sent();
-}
-
-template <class T>
-void RingConvolution::Impl::sum_pixels(const RingSource<T>& source, MapView<T> out) {
-  if (!stages_->stencil.empty()) {
-    const StageTimer timer(&times_, "stencil");
-    for (const KernelMaps& kernel : kernels_)
-      stages_->stencil.convolve(kernel, source, out, scratch_.data());
-  }
-  if (!stages_->sectors.empty()) {
-    const StageTimer timer(&times_, "sectors");
-    for (const KernelMaps& kernel : kernels_)
-      stages_->sectors.convolve(kernel, source, out, scratch_.data());
-  }
-}
-
-template <class T>
-void RingConvolution::Impl::convolve(MapView<const T> in, MapView<T> out) {
-  const std::int64_t n_maps = plan_.spec().n_maps;
-  // Memory of doubles is aligned for floats, and holds them once MPI has written them.
-  T* const foreign = reinterpret_cast<T*>(halo_.data());
-  const MapView<T> halo(foreign, n_maps, pixel_exchange_ ? plan_.pixel_halo().halo_size : 0);
-  halo_bytes_sent_ = 0;
-  const RingSource<T> source{offsets_, in, halo};
-  if (pixel_exchange_) bring_pixels(in, halo);
-  const std::int64_t n_together = has_modes() ? plan_.maps_together() : n_maps;
-  for (std::int64_t first = 0; first < n_maps; first += n_together) {
-    const bool is_analyzed = first == 0 && pixel_exchange_;
-    if (has_modes() && !is_analyzed) analyze(first, in);
-    // One agreement before the next exchange: each is a wait for the slowest rank.
-    agree(comm_, [&] {
-      if (has_modes()) multiply(first, out);
-      if (first + n_together == n_maps) sum_pixels(source, out);
-    });
-  }
-}
 
 RingConvolution::RingConvolution(const Communicator& comm, const RingConvolutionSpec& spec)
     : impl_(std::make_unique<Impl>(comm, spec)) {}
@@ -258,13 +35,13 @@ RingConvolution::RingConvolution(const Communicator& comm, const RingConvolution
 RingConvolution::~RingConvolution() = default;
 RingConvolution::RingConvolution(RingConvolution&&) noexcept = default;
 
-const RingConvolutionPlan& RingConvolution::plan() const { return impl_->plan_; }
+const RingConvolutionPlan& RingConvolution::plan() const { return impl_->plan; }
 const LocalRings& RingConvolution::rings() const { return plan().own(); }
 std::shared_ptr<const RingDistribution> RingConvolution::ring_bands() const {
   return std::make_shared<const RingDistribution>(plan().bands());
 }
-std::int64_t RingConvolution::halo_bytes_sent() const { return impl_->halo_bytes_sent_; }
-StageTimes& RingConvolution::times() { return impl_->times_; }
+std::int64_t RingConvolution::halo_bytes_sent() const { return impl_->stage->halo_bytes_sent(); }
+StageTimes& RingConvolution::times() { return impl_->stage->times(); }
 
 template <class T>
 void RingConvolution::require(MapView<const T> in, MapView<T> out) const {
@@ -289,26 +66,13 @@ void RingConvolution::require(MapView<const T> in, MapView<T> out) const {
 
 template <class T>
 void RingConvolution::convolve(MapView<const T> in, MapView<T> out) {
-  agree(impl_->comm_, [&] { require(in, out); });
-  impl_->convolve(in, out);
+  agree(impl_->comm, [&] { require(in, out); });
+  impl_->stage->convolve(in, out);
 }
 
 template void RingConvolution::require(MapView<const double>, MapView<double>) const;
 template void RingConvolution::require(MapView<const float>, MapView<float>) const;
 template void RingConvolution::convolve(MapView<const double>, MapView<double>);
 template void RingConvolution::convolve(MapView<const float>, MapView<float>);
-
-// Here, because the plan does not know the stages that it counts.
-std::int64_t detail::RingConvolutionPlan::workspace_bytes(int n_threads) const {
-  const Stages stages(*this, n_threads);
-  // A ring FFT has a worker for every thread available at its construction.
-  struct Threads {
-    explicit Threads(int n) { omp_set_num_threads(n); }
-    ~Threads() { omp_set_num_threads(before); }
-    int before = omp_get_max_threads();
-  } const threads(n_threads);
-  const std::int64_t fft = modes_.zone.empty() ? 0 : Zone(*this).fft->bytes();
-  return stages.scratch_size() * double_bytes + stages.product.table_bytes() + fft;
-}
 
 }  // namespace ringweave

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <numbers>
 
 #include "ringweave/grid.hpp"
@@ -39,6 +40,18 @@ inline double widest_longitude(const Ring& ring, double angle) {
   const double to_pole = std::min(ring.theta, std::numbers::pi - ring.theta);
   if (to_pole <= angle * (1 + 1e-9)) return std::numbers::pi;
   return std::asin(std::min(1.0, std::sin(angle) / ring.sin_theta));
+}
+
+/// Counts the samples of a kernel along a ring within a half width, from its middle on; the last
+/// may be on the edge, where the kernel's value decides.
+/// around  samples around the ring
+/// half    1: the first is half a sample from the middle; else 0
+inline std::int64_t count_samples(double half_width, std::int64_t around, std::int64_t half) {
+  constexpr double generous = 1e-9;
+  const double width = half_width / (2 * std::numbers::pi) * static_cast<double>(around) + generous;
+  const double last = std::floor(half == 1 ? width - 0.5 : width);
+  const std::int64_t most = half == 1 ? (around + 1) / 2 : around / 2 + 1;
+  return std::min(static_cast<std::int64_t>(last) + 1, most);
 }
 
 /// Returns a ring's first pixel in pixels from longitude 0, 0 to n_phi; exact where it is whole or

@@ -66,7 +66,7 @@ std::int64_t chirp_row_length(std::int64_t n) {
 DeviceRingPlan::DeviceRingPlan(const RingFftShape& shape, std::int64_t workspace_bytes)
     : n_components(shape.n_components) {
   Rings planned = plan_rings(shape);
-  plan_orders(shape.rows);
+  list_orders(shape.rows, orders, segments);
   std::map<std::int64_t, std::int64_t> n_rings_of_length;
   for (const Ring& ring : shape.rings.grid().rings()) ++n_rings_of_length[ring.n_phi];
   std::map<std::int64_t, Rings> by_length;
@@ -84,16 +84,6 @@ DeviceRingPlan::DeviceRingPlan(const RingFftShape& shape, std::int64_t workspace
   }
   for (auto& [row_length, of_group] : by_row_length) {
     add_chirp_batches(row_length, std::move(of_group), workspace_bytes);
-  }
-}
-
-void DeviceRingPlan::plan_orders(const ModeLayout& rows) {
-  for (const ModeLayout::Row& row : rows.rows()) {
-    const auto of_row = rows.segments(row);
-    orders.resize(to_size(row.m), OrderSegments{});
-    orders.push_back(
-        {of_row.empty() ? RowSegment{} : of_row.front(), ssize64(segments), ssize64(of_row)});
-    segments.insert(segments.end(), of_row.begin(), of_row.end());
   }
 }
 

@@ -5,9 +5,9 @@
 #include <map>
 #include <vector>
 
+#include "base/unit_powers.hpp"
 #include "fft/cuda/ring_batches.hpp"
 #include "fft/ring_fft.hpp"
-#include "fft/unit_powers.hpp"
 
 namespace ringweave::detail::gpu {
 
@@ -68,7 +68,6 @@ struct DeviceRingPlan {
 
  private:
   using Rings = std::vector<PlannedRing>;
-  void plan_orders(const ModeLayout& rows);
   Rings plan_rings(const RingFftShape& shape);
   void add_plain_batches(const Rings& of_length, std::int64_t workspace_bytes);
   void add_chirp_batches(std::int64_t row_length, Rings of_group, std::int64_t workspace_bytes);

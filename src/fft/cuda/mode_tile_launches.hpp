@@ -7,7 +7,6 @@
 #include "base/host_device.hpp"
 #include "fft/cuda/ring_arithmetic.hpp"
 #include "fft/cuda/ring_batches.hpp"
-#include "sphere/row_position.hpp"
 
 namespace ringweave::detail::gpu {
 
@@ -98,15 +97,7 @@ struct ModeTiles {
   /// Returns the index of the mode of an order, or -1 if there is none.
   RINGWEAVE_HOST_DEVICE std::int64_t mode_index(const Column& column, std::int64_t m) const {
     if (m < 0 || m >= column.ring.n_modes) return -1;
-    const OrderSegments& order = modes.orders[m];
-    const RowSegment front = order.front;
-    const std::int64_t ring = column.ring.ring;
-    std::int64_t position = -1;
-    if (ring >= front.rings.begin && ring < front.rings.end) {
-      position = front.first + ring - front.rings.begin;
-    } else if (order.count > 1) {
-      position = position_in(modes.segments + order.first, order.count, ring);
-    }
+    const std::int64_t position = position_of(modes.orders[m], modes.segments, column.ring.ring);
     return position < 0 ? -1 : position * modes.n_components + column.component;
   }
   /// Returns exp(i m phi0).

@@ -5,7 +5,7 @@
 
 #include "base/cuda/block_types.hpp"
 #include "base/host_device.hpp"
-#include "sphere/mode_layout.hpp"
+#include "sphere/order_segments.hpp"
 
 // Data read by the launches of a ring FFT: plain structs, computed on the host.
 namespace ringweave::detail::gpu {
@@ -28,13 +28,6 @@ struct PlannedRing {
 struct ChirpLength {
   std::int64_t n_complex;
   std::int64_t roots;
-};
-
-/// Segments of an order; none if it has no row.
-struct OrderSegments {
-  RowSegment front;  ///< often the only one
-  std::int64_t first;
-  std::int64_t count;
 };
 
 /// Layout of the modes of all rings, and tables.

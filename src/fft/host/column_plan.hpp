@@ -6,9 +6,9 @@
 #include <map>
 #include <vector>
 
+#include "base/unit_powers.hpp"
 #include "fft/host/ring_length.hpp"
 #include "fft/lane_transform.hpp"
-#include "fft/unit_powers.hpp"
 #include "ringweave/views.hpp"
 
 namespace ringweave::detail::inline fft {

@@ -9,9 +9,9 @@
 
 #include "base/checked_cast.hpp"
 #include "base/scratch_arena.hpp"
+#include "base/unit_powers.hpp"
 #include "fft/host/plane_lanes.hpp"
 #include "fft/host/plane_lines.hpp"
-#include "fft/unit_powers.hpp"
 #include "ringweave/error.hpp"
 
 namespace ringweave::detail::inline fft {

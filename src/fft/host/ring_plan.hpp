@@ -6,13 +6,13 @@
 #include <span>
 #include <vector>
 
+#include "base/unit_powers.hpp"
 #include "fft/host/backward_fft.hpp"
 #include "fft/host/column_plan.hpp"
 #include "fft/host/mode_tile.hpp"
 #include "fft/host/ring_length.hpp"
 #include "fft/host/split_fft.hpp"
 #include "fft/ring_fft.hpp"
-#include "fft/unit_powers.hpp"
 
 namespace ringweave::detail::inline fft {
 

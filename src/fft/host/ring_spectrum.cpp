@@ -6,7 +6,7 @@
 #define HWY_TARGET_INCLUDE "fft/host/ring_spectrum.cpp"
 #include "fft/host/ring_spectrum.hpp"
 
-#include "fft/unit_powers.hpp"
+#include "base/unit_powers.hpp"
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
 

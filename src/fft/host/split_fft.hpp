@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "base/scratch_arena.hpp"
+#include "base/unit_powers.hpp"
 #include "fft/host/column_lanes.hpp"
 #include "fft/host/column_plan.hpp"
-#include "fft/unit_powers.hpp"
 #include "ringweave/views.hpp"
 
 namespace ringweave::detail::inline fft {

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdint>
 #include <vector>
 
 #include "base/checked_cast.hpp"
+#include "sphere/kernel/kernel_lookup.hpp"
 
 namespace ringweave::detail::inline sphere {
 
@@ -24,7 +23,7 @@ namespace ringweave::detail::inline sphere {
 /// Error  less than 1e-14 of the kernel's bound (RadialKernel::bound()). Within 1 / degree of the
 /// antipode the rounding of c^2 dominates: 1e-16 degree^2 of the kernel's value there.
 struct KernelTable {
-  static constexpr int degree = 7;
+  static constexpr int degree = KernelLookup::degree;
   /// One cache line: K = sum_k coefficient[k] t^k, t = x - centre of the piece; |t| <= 1/2 if every
   /// cell is a piece.
   struct alignas(64) Piece {
@@ -49,26 +48,17 @@ struct KernelTable {
   /// Returns the coefficients of all pieces, degree + 1 doubles each, aligned to 64 bytes.
   const double* coefficients() const { return pieces.front().coefficient.data(); }
 
+  KernelLookup lookup() const {
+    return {chord_squared_cut,
+            scale,
+            far_offset,
+            coefficients(),
+            is_uniform() ? nullptr : first_piece.data(),
+            piece_end.data(),
+            piece_centre.data()};
+  }
   /// Returns K at a distance of this chord, 0 beyond the support.
-  double evaluate(double chord_squared) const {
-    if (!(chord_squared <= chord_squared_cut)) return 0;
-    const bool far = chord_squared > 2;
-    const double x = scale * std::sqrt(far ? std::max(0.0, 4 - chord_squared) : chord_squared);
-    const std::int64_t whole = static_cast<std::int64_t>(x);
-    const std::int64_t cell = far ? whole + far_offset : whole;
-    if (is_uniform()) return polynomial(cell, x - (static_cast<double>(whole) + 0.5));
-    std::int64_t piece = first_piece[to_size(cell)];
-    while (x > piece_end[to_size(piece)]) ++piece;
-    return polynomial(piece, x - piece_centre[to_size(piece)]);
-  }
-
- private:
-  double polynomial(std::int64_t piece, double t) const {
-    const std::array<double, degree + 1>& a = pieces[to_size(piece)].coefficient;
-    double value = a[degree];
-    for (std::size_t k = degree; k-- > 0;) value = std::fma(value, t, a[k]);
-    return value;
-  }
+  double evaluate(double chord_squared) const { return lookup().evaluate(chord_squared); }
 };
 
 }  // namespace ringweave::detail::inline sphere

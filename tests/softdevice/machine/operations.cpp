@@ -334,6 +334,10 @@ std::unordered_map<std::string, Meaning> register_meanings() {
               elementwise<[](Narrow a, Narrow b) { return static_cast<Wide>(Wide{a} * Wide{b}); },
                           Wide, Narrow, Narrow>,
               Pipe::integer, "rRR");
+    table.two<[](Narrow a, Narrow b) {
+      return static_cast<Narrow>(static_cast<Wide>(Wide{a} * Wide{b}) >> 32);
+    },
+              Narrow>("mul.hi." + type, Pipe::integer);
     table.add("mad.wide." + type,
               elementwise<[](Narrow a, Narrow b, Wide c) {
                 return static_cast<Wide>(static_cast<u64>(Wide{a} * Wide{b}) + static_cast<u64>(c));

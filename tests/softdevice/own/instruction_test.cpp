@@ -53,6 +53,8 @@ TEST(Instructions, OfIntegers) {
           {"sub.s32", {bits(5), bits(7)}, bits(-2)},
           {"mul.lo.s64", {bits(-3L), bits(1L << 40)}, bits(-3L * (1L << 40))},
           {"mul.lo.s32", {bits(-3), bits(1 << 20)}, bits(-3 * (1 << 20))},
+          {"mul.hi.s32", {bits(-3), bits(1 << 30)}, bits(-1)},
+          {"mul.hi.u32", {bits(-1), bits(2)}, bits(1)},
           {"mul.wide.s32", {bits(-3), bits(1 << 30)}, bits(-3L * (1L << 30))},
           {"mul.wide.u32", {bits(-1), bits(2)}, 2 * low},
           {"mad.lo.s32", {bits(-3), bits(4), bits(5)}, bits(-7)},

@@ -7,8 +7,8 @@
 
 #include "base/mode_view.hpp"
 #include "convolve/ring/host/mode_samples.hpp"
-#include "convolve/ring/host/ring_source.hpp"
 #include "convolve/ring/ring_convolution_plan.hpp"
+#include "convolve/ring/ring_source.hpp"
 #include "convolve/ring/row_fft.hpp"
 
 namespace ringweave::detail::inline convolve {
@@ -108,11 +108,5 @@ struct SampleShape {
 /// table  [k] cos(pi k / around), k <= around
 void find_cosines(const OrderSet& set, const std::vector<double>& table, const SampleShape& samples,
                   double* cosines);
-
-/// Fills the modes of halo rings that did not travel: from mode_orders() on they repeat those
-/// below, R_(n + m) = R_m exp(-i n phi0), R_(n - m) = conj(R_m) exp(-i n phi0).
-///
-/// modes  as plan.rows() lays them out, [position][map]
-void repeat_halo_modes(const RingConvolutionPlan& plan, ModeView<double> modes);
 
 }  // namespace ringweave::detail::inline convolve

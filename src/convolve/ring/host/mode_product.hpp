@@ -9,9 +9,9 @@
 #include "base/mode_view.hpp"
 #include "convolve/ring/host/mode_block.hpp"
 #include "convolve/ring/host/mode_samples.hpp"
-#include "convolve/ring/host/ring_source.hpp"
 #include "convolve/ring/host/row_transform.hpp"
 #include "convolve/ring/ring_convolution_plan.hpp"
+#include "convolve/ring/ring_source.hpp"
 #include "convolve/ring/row_fft.hpp"
 
 namespace ringweave::detail::inline convolve {

@@ -13,20 +13,6 @@
 #include "sphere/kernel/kernel_table.hpp"
 
 namespace ringweave::detail::inline convolve {
-namespace {
-
-/// Counts the samples within a half width; the last may be on the edge, where the kernel's value
-/// decides.
-std::int64_t count_samples(double half_width, std::int64_t around, std::int64_t half) {
-  constexpr double generous = 1e-9;
-  const double width = half_width / (2 * std::numbers::pi) * static_cast<double>(around) + generous;
-  const double last = std::floor(half == 1 ? width - 0.5 : width);
-  const std::int64_t most = half == 1 ? (around + 1) / 2 : around / 2 + 1;
-  return std::min(static_cast<std::int64_t>(last) + 1, most);
-}
-
-}  // namespace
-
 ModeSamples::ModeSamples(const RingConvolutionPlan& plan, std::int64_t room,
                          std::int64_t part_rings)
     : plan_(&plan),

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "convolve/ring/host/mode_sum.hpp"
-#include "convolve/ring/host/ring_source.hpp"
 #include "convolve/ring/ring_convolution_plan.hpp"
+#include "convolve/ring/ring_source.hpp"
 #include "sphere/kernel/kernel_table.hpp"
 
 namespace ringweave::detail::inline convolve {

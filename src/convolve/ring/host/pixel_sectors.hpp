@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "convolve/ring/host/pair_profile.hpp"
-#include "convolve/ring/host/ring_source.hpp"
 #include "convolve/ring/host/sector_rows.hpp"
 #include "convolve/ring/ring_convolution_plan.hpp"
+#include "convolve/ring/ring_source.hpp"
 
 namespace ringweave::detail::inline convolve {
 

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "convolve/ring/host/ring_source.hpp"
 #include "convolve/ring/host/stencil_sum.hpp"
 #include "convolve/ring/ring_convolution_plan.hpp"
+#include "convolve/ring/ring_source.hpp"
 
 namespace ringweave::detail::inline convolve {
 

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "base/checked_cast.hpp"
+#include "base/unit_powers.hpp"
 #include "convolve/ring/host/mode_sum.hpp"
 #include "convolve/ring/row_fft.hpp"
 #include "fft/lane_transform.hpp"
-#include "fft/unit_powers.hpp"
 
 namespace ringweave::detail::inline convolve {
 

@@ -8,7 +8,7 @@
 #include "base/checked_cast.hpp"
 #include "ringweave/views.hpp"
 
-namespace ringweave::detail::inline fft {
+namespace ringweave::detail::inline base {
 
 /// a b, without the recovery of infinities that std::complex's operator owes and that stops
 /// vectorisation.
@@ -59,4 +59,4 @@ class UnitPowers {
 /// Returns exp(2 pi i k / period), k < period.
 HostBuffer<std::complex<double>> powers_of_unity(std::int64_t period);
 
-}  // namespace ringweave::detail::inline fft
+}  // namespace ringweave::detail::inline base

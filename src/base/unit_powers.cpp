@@ -3,8 +3,8 @@
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_AVX3_DL)
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "fft/unit_powers.cpp"
-#include "fft/unit_powers.hpp"
+#define HWY_TARGET_INCLUDE "base/unit_powers.cpp"
+#include "base/unit_powers.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -27,7 +27,7 @@ void scale_powers(std::complex<double> factor, const std::complex<double>* power
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace ringweave::detail::inline fft {
+namespace ringweave::detail::inline base {
 
 HWY_EXPORT(scale_powers);
 
@@ -82,5 +82,5 @@ HostBuffer<std::complex<double>> powers_of_unity(std::int64_t period) {
   return values;
 }
 
-}  // namespace ringweave::detail::inline fft
+}  // namespace ringweave::detail::inline base
 #endif  // HWY_ONCE

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <complex>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <variant>
+
+#include "base/checked_cast.hpp"
+#include "base/device.hpp"
+#include "base/device_buffer.hpp"
+#include "base/mode_view.hpp"
+#include "base/stage_timer.hpp"
+#include "convolve/ring/device_ring_sums.hpp"
+#include "convolve/ring/mode_zone.hpp"
+#include "convolve/ring/ring_convolution_plan.hpp"
+#include "convolve/ring/ring_convolution_stage.hpp"
+#include "distribute/halo/halo_exchange.hpp"
+#include "distribute/halo/halo_mode_exchange.hpp"
+#include "distribute/mpi/agree.hpp"
+#include "fft/device_ring_fft.hpp"
+#include "ringweave/views.hpp"
+
+namespace ringweave::detail::inline convolve {
+namespace {
+
+using Complex = std::complex<double>;
+
+/// Convolves maps in the memory of this rank's device, from upload to download. Halos go through
+/// the host.
+class CudaRingConvolution final : public RingConvolutionStage {
+ public:
+  CudaRingConvolution(const Communicator& comm, const RingConvolutionPlan& plan)
+      : comm_(comm), plan_(plan) {
+    const int local_rank = comm_.node_local().rank();
+    agree(comm_, [&] { prepare(local_rank); });
+    if (comm_.size() == 1) return;
+    if (sums_pixels()) pixel_exchange_.emplace(comm_, plan_.pixel_halo(), plan_.spec().n_maps);
+    if (has_modes()) {
+      mode_exchange_.emplace(comm_, plan_.mode_halo(), plan_.rows(), plan_.mode_orders(),
+                             plan_.maps_together());
+    }
+  }
+
+  /// Waits for work that an error has left, before its memory is freed.
+  ~CudaRingConvolution() override {
+    if (stream_) stream_->finish();
+  }
+
+  void convolve(AnyConstMapView<> in, AnyMapView<> out) override {
+    std::visit(
+        [&]<class T>(const MapView<const T>& from) {
+          convolve_maps<T>(from, std::get<MapView<T>>(out));
+        },
+        in);
+  }
+  std::int64_t halo_bytes_sent() const override { return halo_bytes_sent_; }
+  StageTimes& times() override { return times_; }
+
+ private:
+  template <class T>
+  using DeviceMap = MapView<T, MemorySpace::device>;
+
+  // The same on all ranks, whatever they own.
+  bool sums_pixels() const { return plan_.modes().zone != RingRange{0, plan_.grid().n_rings()}; }
+  bool has_modes() const { return !plan_.modes().zone.empty(); }
+
+  void prepare(int local_rank) {
+    choose_device(local_rank);
+    stream_.emplace();
+    const std::int64_t n_maps = plan_.spec().n_maps;
+    sums_ = make_device_ring_sums(plan_, *stream_);
+    if (has_modes()) {
+      zone_.emplace(plan_);
+      fft_ = make_device_ring_fft(zone_->shape, *stream_);
+      modes_.allocate(n_modes());
+      products_.allocate(n_modes());
+      if (comm_.size() > 1) {
+        host_modes_.allocate(n_modes());
+        // Those of the halo are copied with the others, also before they are there.
+        zero_device_memory(modes_.data(), modes_.bytes(), *stream_);
+      }
+      weights_.allocate(ssize64(zone_->weights));
+      copy_to_device(zone_->weights.data(), weights_.data(), weights_.bytes(), *stream_);
+    }
+    const std::int64_t halo_size = plan_.pixel_halo().halo_size;
+    stride_ = even(plan_.own().n_pixels());
+    halo_stride_ = even(halo_size);
+    in_.allocate(n_maps * stride_);
+    out_.allocate(n_maps * stride_);
+    halo_.allocate(n_maps * halo_stride_);
+    host_halo_.allocate(n_maps * halo_stride_);
+    stream_->synchronize();
+  }
+
+  /// Components at even distances are aligned for FFTs.
+  static std::int64_t even(std::int64_t n) { return (n + 1) / 2 * 2; }
+  std::int64_t n_modes() const { return plan_.rows().size() * plan_.maps_together(); }
+  template <class T>
+  DeviceMap<T> on_device(DeviceBuffer<double>& buffer, std::int64_t size, std::int64_t stride) {
+    using Pixel = std::remove_const_t<T>;
+    return {reinterpret_cast<Pixel*>(buffer.data()), plan_.spec().n_maps, size, stride};
+  }
+
+  template <class T>
+  void convolve_maps(MapView<const T> in, MapView<T> out) {
+    halo_bytes_sent_ = 0;
+    const MapView<T> halo(reinterpret_cast<T*>(host_halo_.data()), plan_.spec().n_maps,
+                          plan_.pixel_halo().halo_size, halo_stride_);
+    if (pixel_exchange_) {
+      const StageTimer timer(&times_, "halo");
+      pixel_exchange_->run<T>(in, halo, [] {});
+      halo_bytes_sent_ += pixel_exchange_->bytes_sent();
+    }
+    const DeviceMap<T> from = on_device<T>(in_, in.size(), stride_);
+    const DeviceMap<T> to = on_device<T>(out_, out.size(), stride_);
+    const DeviceMap<T> foreign = on_device<T>(halo_, halo.size(), halo_stride_);
+    agree(comm_, [&] {
+      const StageTimer timer(&times_, "upload");
+      upload<T>(in, from);
+      upload<T>(MapView<const T>(halo), foreign);
+      stream_->synchronize();
+    });
+    const std::int64_t n_maps = plan_.spec().n_maps;
+    for (std::int64_t first = 0; has_modes() && first < n_maps; first += plan_.maps_together())
+      convolve_by_modes<T>(first, from, to);
+    agree(comm_, [&] {
+      if (sums_pixels()) {
+        const StageTimer timer(&times_, "pixels");
+        sums_->sum_pixels(DeviceMap<const T>(from), DeviceMap<const T>(foreign), to);
+        stream_->synchronize();
+      }
+      const StageTimer timer(&times_, "download");
+      for (std::int64_t map = 0; map < n_maps; ++map) {
+        copy_to_host(to.component(map).data(), out.component(map).data(),
+                     out.size() * std::int64_t{sizeof(T)}, *stream_);
+      }
+      stream_->synchronize();
+    });
+  }
+
+  template <class T>
+  void upload(MapView<const T> from, DeviceMap<T> to) {
+    for (std::int64_t map = 0; map < from.n_components(); ++map) {
+      copy_to_device(from.component(map).data(), to.component(map).data(),
+                     from.size() * std::int64_t{sizeof(T)}, *stream_);
+    }
+  }
+
+  template <class T>
+  void convolve_by_modes(std::int64_t first, DeviceMap<T> from, DeviceMap<T> to) {
+    const std::int64_t n_maps = plan_.maps_together();
+    agree(comm_, [&] {
+      const StageTimer timer(&times_, "ring_fft");
+      fft_->adjoint(DeviceMap<const T>(zone_->of(from.components(first, n_maps))),
+                    DeviceRingFft::Weights(weights_.data(), weights_.size()),
+                    {modes_.data(), modes_.size()});
+      if (mode_exchange_) copy_to_host(modes_.data(), host_modes_.data(), modes_.bytes(), *stream_);
+      stream_->synchronize();
+    });
+    if (mode_exchange_) exchange_modes();
+    agree(comm_, [&] {
+      {
+        const StageTimer timer(&times_, "modes");
+        sums_->multiply(first, n_maps, modes_.data(), products_.data());
+        stream_->synchronize();
+      }
+      const StageTimer timer(&times_, "ring_fft");
+      fft_->synthesize(DeviceRingFft::Modes<const double>(products_.data(), products_.size()),
+                       zone_->of(to.components(first, n_maps)));
+      stream_->synchronize();
+    });
+  }
+
+  /// Own rings come first in each row.
+  void exchange_modes() {
+    const StageTimer timer(&times_, "halo");
+    const ModeView<double> modes(host_modes_.data(), host_modes_.size());
+    mode_exchange_->end_after([&] { mode_exchange_->begin(modes); });
+    halo_bytes_sent_ += mode_exchange_->bytes_sent();
+    repeat_halo_modes(plan_, modes);
+    agree(comm_, [&] {
+      copy_to_device(host_modes_.data(), modes_.data(), modes_.bytes(), *stream_);
+      stream_->synchronize();
+    });
+  }
+
+  Communicator comm_;
+  const RingConvolutionPlan& plan_;
+  StageTimes times_;
+  std::optional<DeviceStream> stream_;
+  std::unique_ptr<DeviceRingSums> sums_;
+  std::optional<ModeZone> zone_;
+  std::unique_ptr<DeviceRingFft> fft_;
+  std::int64_t stride_ = 0;       ///< pixels from one map to the next on the device
+  std::int64_t halo_stride_ = 0;  ///< the same of the halo
+  DeviceBuffer<double> in_;       ///< pixels of either type
+  DeviceBuffer<double> out_;
+  DeviceBuffer<double> halo_;
+  DeviceBuffer<Complex> modes_;     ///< of own and halo rings
+  DeviceBuffer<Complex> products_;  ///< of own rings
+  DeviceBuffer<double> weights_;    ///< [own ring of the zone]
+  DeviceBuffer<double, MemorySpace::pinned> host_halo_;
+  DeviceBuffer<Complex, MemorySpace::pinned> host_modes_;
+  std::optional<HaloExchange> pixel_exchange_;
+  std::optional<HaloModeExchange> mode_exchange_;
+  std::int64_t halo_bytes_sent_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<RingConvolutionStage> make_cuda_ring_convolution(const Communicator& comm,
+                                                                 const RingConvolutionPlan& plan) {
+  return std::make_unique<CudaRingConvolution>(comm, plan);
+}
+
+}  // namespace ringweave::detail::inline convolve

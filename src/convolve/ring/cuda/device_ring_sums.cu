@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <algorithm>
+
+#include "base/checked_cast.hpp"
+#include "base/cuda/device_machine.cuh"
+#include "convolve/ring/cuda/ring_sum_sequence.hpp"
+#include "convolve/ring/device_ring_sums.hpp"
+
+namespace ringweave::detail::inline convolve {
+namespace {
+
+class CudaRingSums final : public DeviceRingSums {
+ public:
+  CudaRingSums(const RingConvolutionPlan& plan, const DeviceStream& stream)
+      : plan_(&plan), machine_(stream), sequence_(gpu::RingSumPlan(plan), machine_) {
+    for (const RadialKernel& kernel : plan.spec().kernels) sequence_.add_kernel(kernel.table());
+  }
+
+  void multiply(std::int64_t first_map, std::int64_t n_maps, const std::complex<double>* in,
+                std::complex<double>* out) override {
+    for_kernels(first_map, n_maps, [&](gpu::MapsOfKernel maps) {
+      maps.first_map -= first_map;
+      sequence_.multiply(maps, n_maps, reinterpret_cast<const gpu::Double2*>(in),
+                         reinterpret_cast<gpu::Double2*>(out));
+    });
+  }
+  void sum_pixels(MapView<const double, MemorySpace::device> own,
+                  MapView<const double, MemorySpace::device> halo,
+                  MapView<double, MemorySpace::device> out) override {
+    sum(own, halo, out);
+  }
+  void sum_pixels(MapView<const float, MemorySpace::device> own,
+                  MapView<const float, MemorySpace::device> halo,
+                  MapView<float, MemorySpace::device> out) override {
+    sum(own, halo, out);
+  }
+  std::int64_t device_bytes() const override { return sequence_.bytes(); }
+
+ private:
+  /// Calls work(maps) for the maps of each kernel among some maps.
+  template <class Work>
+  void for_kernels(std::int64_t first_map, std::int64_t n_maps, const Work& work) const {
+    const std::int64_t n_kernels = ssize64(plan_->spec().kernels);
+    if (n_kernels == 1) return work(gpu::MapsOfKernel{0, first_map, n_maps});
+    for (std::int64_t map = first_map; map < first_map + n_maps; ++map)
+      work(gpu::MapsOfKernel{map, map, 1});
+  }
+  template <class T>
+  void sum(MapView<const T, MemorySpace::device> own, MapView<const T, MemorySpace::device> halo,
+           MapView<T, MemorySpace::device> out) {
+    for_kernels(0, own.n_components(), [&](const gpu::MapsOfKernel& maps) {
+      sequence_.sum_pixels<T>(maps, {own.data(), own.stride()}, {halo.data(), halo.stride()},
+                              {out.data(), out.stride()});
+    });
+  }
+
+  const RingConvolutionPlan* plan_;
+  gpu::DeviceMachine machine_;
+  gpu::RingSumSequence<gpu::DeviceMachine> sequence_;
+};
+
+}  // namespace
+
+std::unique_ptr<DeviceRingSums> make_device_ring_sums(const RingConvolutionPlan& plan,
+                                                      const DeviceStream& stream) {
+  return std::make_unique<CudaRingSums>(plan, stream);
+}
+
+}  // namespace ringweave::detail::inline convolve

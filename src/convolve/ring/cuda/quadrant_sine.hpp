@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cmath>
+
+#include "base/host_device.hpp"
+
+namespace ringweave::detail::gpu {
+
+/// Returns sin(x) for |x| <= pi / 2, to 3e-16 of it: the Taylor series. The device's own sine needs
+/// memory beside registers for large arguments.
+RINGWEAVE_HOST_DEVICE double quadrant_sine(double x) {
+  const double square = x * x;
+  double sum = 1.0 / 51090942171709440000.0;  // 1 / 21!
+  sum = std::fma(sum, -square, 1.0 / 121645100408832000.0);
+  sum = std::fma(sum, -square, 1.0 / 355687428096000.0);
+  sum = std::fma(sum, -square, 1.0 / 1307674368000.0);
+  sum = std::fma(sum, -square, 1.0 / 6227020800.0);
+  sum = std::fma(sum, -square, 1.0 / 39916800.0);
+  sum = std::fma(sum, -square, 1.0 / 362880.0);
+  sum = std::fma(sum, -square, 1.0 / 5040.0);
+  sum = std::fma(sum, -square, 1.0 / 120.0);
+  sum = std::fma(sum, -square, 1.0 / 6.0);
+  return std::fma(-square * sum, x, x);
+}
+
+}  // namespace ringweave::detail::gpu

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+#include <vector>
+
+#include "base/checked_cast.hpp"
+#include "convolve/ring/cuda/multiply_modes.hpp"
+#include "convolve/ring/cuda/ring_sum_plan.hpp"
+#include "convolve/ring/cuda/sum_pixels.hpp"
+#include "sphere/kernel/kernel_table.hpp"
+
+namespace ringweave::detail::gpu {
+
+/// Consecutive maps that are convolved with one kernel.
+struct MapsOfKernel {
+  std::int64_t kernel = 0;  ///< number of add_kernel()
+  std::int64_t first_map = 0;
+  std::int64_t n_maps = 0;
+};
+
+/// Launches of the sums of a ring convolution in order. Machine runs them: a device, or its
+/// emulation on the host (see StageSequence).
+template <class Machine>
+class RingSumSequence {
+ public:
+  RingSumSequence(const RingSumPlan& plan, Machine& machine)
+      : machine_(&machine),
+        highest_order_(plan.highest_order),
+        n_rings_(plan.n_rings),
+        halves_nyquist_(plan.halves_nyquist),
+        longest_ring_(plan.longest_ring),
+        n_outputs_(ssize64(plan.outputs)),
+        n_pixel_rings_(ssize64(plan.pixel_rings)),
+        rings_(upload(plan.rings)),
+        outputs_(upload(plan.outputs)),
+        tiles_(upload(plan.tiles)),
+        rules_(upload(plan.rules)),
+        sines_(upload(plan.sines)),
+        orders_(upload(plan.orders)),
+        segments_(upload(plan.segments)),
+        own_orders_(upload(plan.own_orders)),
+        own_segments_(upload(plan.own_segments)),
+        pixel_rings_(upload(plan.pixel_rings)) {
+    const UnitPowers powers(plan.powers);
+    const auto factors = powers.factors();
+    powers_ = machine.upload(reinterpret_cast<const Double2*>(factors.data()), factors.size());
+  }
+
+  void add_kernel(const KernelTable& table) {
+    kernels_.push_back(
+        {table.lookup(),
+         machine_->upload(table.coefficients(), ssize64(table.pieces) * (KernelTable::degree + 1)),
+         upload(table.first_piece), upload(table.piece_end), upload(table.piece_centre)});
+  }
+
+  /// in, out  [position][component] of own and halo rings, and of own rings
+  void multiply(const MapsOfKernel& maps, std::int64_t n_components, const Double2* in,
+                Double2* out) {
+    for_groups(maps, [&](auto count, std::int64_t first_map) {
+      using Launch = MultiplyModes<decltype(count)::value>;
+      const std::int64_t n_order_blocks = Launch::order_blocks(highest_order_);
+      const Launch launch{tables(),
+                          lookup(maps.kernel),
+                          halves_nyquist_,
+                          n_order_blocks,
+                          n_components,
+                          first_map,
+                          in,
+                          out};
+      machine_->launch(launch, n_outputs_ * n_order_blocks);
+    });
+  }
+
+  /// Writes the sums of own rings that have no modes, and adds them to the others.
+  template <class T>
+  void sum_pixels(const MapsOfKernel& maps, SumMap<const T> own, SumMap<const T> halo,
+                  SumMap<T> out) {
+    for_groups(maps, [&](auto count, std::int64_t first_map) {
+      using Launch = SumPixels<T, decltype(count)::value>;
+      const std::int64_t n_pieces = Launch::pieces(longest_ring_);
+      const Launch launch{tables(), lookup(maps.kernel), n_pieces, first_map, own, halo, out};
+      machine_->launch(launch, n_pixel_rings_ * n_pieces);
+    });
+  }
+
+  std::int64_t bytes() const {
+    std::int64_t sum = rings_.bytes() + outputs_.bytes() + tiles_.bytes() + rules_.bytes() +
+                       sines_.bytes() + orders_.bytes() + segments_.bytes() + own_orders_.bytes() +
+                       own_segments_.bytes() + pixel_rings_.bytes() + powers_.bytes();
+    for (const Kernel& kernel : kernels_) {
+      sum += kernel.coefficients.bytes() + kernel.first_piece.bytes() + kernel.piece_end.bytes() +
+             kernel.piece_centre.bytes();
+    }
+    return sum;
+  }
+
+ private:
+  template <class T>
+  using Buffer = typename Machine::template Buffer<T>;
+  struct Kernel {
+    KernelLookup host;
+    Buffer<double> coefficients;
+    Buffer<std::int32_t> first_piece;
+    Buffer<double> piece_end;
+    Buffer<double> piece_centre;
+  };
+
+  template <class T>
+  Buffer<T> upload(const std::vector<T>& values) const {
+    return machine_->upload(values.data(), ssize64(values));
+  }
+  /// Calls work(number of maps, as a type; first of them) for pairs of maps and a last one.
+  template <class Work>
+  static void for_groups(const MapsOfKernel& maps, const Work& work) {
+    std::int64_t map = maps.first_map;
+    const std::int64_t end = maps.first_map + maps.n_maps;
+    for (; map + 2 <= end; map += 2) work(std::integral_constant<int, 2>(), map);
+    if (map < end) work(std::integral_constant<int, 1>(), map);
+  }
+  KernelLookup lookup(std::int64_t number) {
+    Kernel& kernel = kernels_[to_size(number)];
+    KernelLookup lookup = kernel.host;
+    lookup.coefficients = kernel.coefficients.data();
+    if (lookup.first_piece != nullptr) lookup.first_piece = kernel.first_piece.data();
+    lookup.piece_end = kernel.piece_end.data();
+    lookup.piece_centre = kernel.piece_centre.data();
+    return lookup;
+  }
+  RingSumTables tables() {
+    return {rings_.data(),      outputs_.data(),      tiles_.data(),       rules_.data(),
+            sines_.data(),      powers_.data(),       orders_.data(),      segments_.data(),
+            own_orders_.data(), own_segments_.data(), pixel_rings_.data(), n_rings_};
+  }
+
+  Machine* machine_;
+  std::int64_t highest_order_;
+  std::int64_t n_rings_;
+  bool halves_nyquist_;
+  std::int64_t longest_ring_;
+  std::int64_t n_outputs_;
+  std::int64_t n_pixel_rings_;
+  Buffer<SumRing> rings_;
+  Buffer<OutputRing> outputs_;
+  Buffer<PartnerTile> tiles_;
+  Buffer<SampleRule> rules_;
+  Buffer<double> sines_;
+  Buffer<OrderSegments> orders_;
+  Buffer<RowSegment> segments_;
+  Buffer<OrderSegments> own_orders_;
+  Buffer<RowSegment> own_segments_;
+  Buffer<PixelRing> pixel_rings_;
+  Buffer<Double2> powers_;
+  std::vector<Kernel> kernels_;
+};
+
+}  // namespace ringweave::detail::gpu

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "base/device.hpp"
+#include "convolve/kernels.hpp"
+#include "convolve/ring/ring_convolution_plan.hpp"
+#include "ringweave/convolution.hpp"
+#include "ringweave/execution.hpp"
+#include "support/noise.hpp"
+#include "support/rank_groups.hpp"
+#include "support/tolerance.hpp"
+
+// The ring convolution on a device against the host's. Ranks of one launch share the available
+// devices.
+namespace ringweave::detail::test {
+namespace {
+
+/// Relative to the host, double precision.
+constexpr double as_the_host = 1e-12;
+
+class RingSumsOnDevices : public OnEveryRankCount {
+ protected:
+  void SetUp() override {
+    OnEveryRankCount::SetUp();
+    if (device_count() == 0) GTEST_SKIP() << "no CUDA device: " << device_obstacle();
+    choose_device(Communicator::world().node_local().rank());
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Ranks, RingSumsOnDevices, every_rank_count(), name_of_rank_groups);
+
+/// Fills maps of own rings with noise that does not depend on the ranks.
+template <class T>
+MapBuffer<T> random_maps(const LocalRings& rings, std::int64_t n_maps) {
+  MapBuffer<T> maps(n_maps, rings.n_pixels());
+  for (std::int64_t map = 0; map < n_maps; ++map) {
+    const auto pixels = maps.view().component(map);
+    for (const PixelSlab& slab : rings.slabs()) {
+      for (std::int64_t i = 0; i < slab.count; ++i) {
+        pixels[slab.first_local + i] =
+            static_cast<T>(noise_pair(1, static_cast<std::uint32_t>(map), 0,
+                                      static_cast<int>(slab.first_global + i))
+                               .re);
+      }
+    }
+  }
+  return maps;
+}
+
+template <class T>
+void expect_as_the_host(const Communicator& comm, RingConvolutionSpec spec, double bound) {
+  SCOPED_TRACE(spec.grid->name() + ", path " + std::to_string(static_cast<int>(spec.path)));
+  RingConvolution host(comm, spec);
+  spec.backend = Backend::cuda;
+  RingConvolution device(comm, spec);
+  const MapBuffer<T> maps = random_maps<T>(host.rings(), spec.n_maps);
+  MapBuffer<T> expected(spec.n_maps, host.rings().n_pixels());
+  MapBuffer<T> found(spec.n_maps, host.rings().n_pixels());
+  host.convolve<T>(std::as_const(maps).view(), expected.view());
+  device.convolve<T>(std::as_const(maps).view(), found.view());
+  EXPECT_EQ(device.halo_bytes_sent(), host.halo_bytes_sent());
+  for (std::int64_t map = 0; map < spec.n_maps; ++map) {
+    double gap = 0;
+    double all = 0;
+    for (std::int64_t i = 0; i < host.rings().n_pixels(); ++i) {
+      const double wanted = expected.view().component(map)[i];
+      gap += std::pow(found.view().component(map)[i] - wanted, 2);
+      all += wanted * wanted;
+    }
+    EXPECT_LE(std::sqrt(comm.sum(gap) / comm.sum(all)), bound);
+  }
+}
+
+RingConvolutionSpec spec_of(const RingGrid& grid, const RadialKernel& kernel,
+                            ConvolutionPath path) {
+  RingConvolutionSpec spec;
+  spec.grid = std::make_shared<const RingGrid>(grid);
+  spec.kernels = {kernel};
+  spec.path = path;
+  return spec;
+}
+
+TEST_P(RingSumsOnDevices, AreThoseOfTheHostInASmallCase) {
+  RingConvolutionSpec spec =
+      spec_of(RingGrid::healpix(4), gaussian(40), ConvolutionPath::modes_equal);
+  spec.n_maps = 3;
+  expect_as_the_host<double>(comm(), spec, as_the_host);
+}
+
+TEST_P(RingSumsOnDevices, AreThoseOfTheHostForPairsOfMapsInASmallCase) {
+  RingConvolutionSpec spec =
+      spec_of(RingGrid::gauss_legendre(17, 64), gaussian(100), ConvolutionPath::modes);
+  spec.n_maps = 4;
+  EXPECT_EQ(RingConvolutionPlan(spec, 0, 1).maps_together(), 2);
+  expect_as_the_host<double>(comm(), spec, as_the_host);
+}
+
+// More partners than a block has threads.
+TEST_P(RingSumsOnDevices, AreThoseOfTheHostForManyRingsInASmallCase) {
+  RingConvolutionSpec spec =
+      spec_of(RingGrid::gauss_legendre(130, 1), top_hat(180), ConvolutionPath::pixels);
+  for (const std::int64_t n_maps : {1, 2}) {
+    spec.n_maps = n_maps;
+    expect_as_the_host<double>(comm(), spec, as_the_host);
+    expect_as_the_host<float>(comm(), spec, tolerance::single_storage);
+  }
+}
+
+TEST_P(RingSumsOnDevices, AreThoseOfTheHostByModesAndByPixels) {
+  expect_as_the_host<double>(
+      comm(), spec_of(RingGrid::healpix(8), gaussian(20), ConvolutionPath::modes), as_the_host);
+  expect_as_the_host<double>(
+      comm(), spec_of(RingGrid::healpix(4), top_hat(30), ConvolutionPath::pixels), as_the_host);
+  expect_as_the_host<double>(
+      comm(), spec_of(RingGrid::gauss_legendre(9, 20), gaussian(60), ConvolutionPath::modes),
+      as_the_host);
+  expect_as_the_host<double>(
+      comm(), spec_of(RingGrid::clenshaw_curtis(9, 15), top_hat(40), ConvolutionPath::modes_equal),
+      as_the_host);
+}
+
+TEST_P(RingSumsOnDevices, OfFloatsAreThoseOfTheHost) {
+  for (const auto path : {ConvolutionPath::modes, ConvolutionPath::pixels}) {
+    expect_as_the_host<float>(comm(), spec_of(RingGrid::healpix(4), gaussian(40), path),
+                              tolerance::single_storage);
+  }
+}
+
+TEST_P(RingSumsOnDevices, EveryMapMayHaveItsKernel) {
+  for (const auto path : {ConvolutionPath::modes, ConvolutionPath::modes_equal}) {
+    RingConvolutionSpec spec = spec_of(RingGrid::healpix(4), gaussian(40), path);
+    spec.kernels.push_back(gaussian(60));
+    spec.n_maps = 2;
+    expect_as_the_host<double>(comm(), spec, as_the_host);
+  }
+}
+
+}  // namespace
+}  // namespace ringweave::detail::test
