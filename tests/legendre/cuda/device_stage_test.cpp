@@ -103,7 +103,7 @@ TEST_F(DeviceStage, IsTheHostStageAtHighDegrees) {
 // The device processes more than one block of rows.
 TEST_F(DeviceStage, IsTheHostStageInBlocksOfRows) {
   const LegendreProblem problem(RingGrid::healpix(512), 1023, 1023, {0, 0, 2, 0});
-  ASSERT_GT(16 * (problem.alm_size() + problem.modes_size()), gpu::RowBlocks::usual_bytes);
+  ASSERT_GT(16 * (problem.alm_size() + problem.modes_size()), usual_block_bytes);
   expect_both_ways_equal(problem, "blocks");
 
   const auto stage = make_legendre_stage(shape_of(problem), Backend::cuda);
