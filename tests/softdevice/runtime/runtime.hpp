@@ -56,11 +56,13 @@ struct CUstream_st {
   softdevice::Clock clock;
   std::shared_ptr<softdevice::Task> last;
   std::vector<std::shared_ptr<softdevice::Task>> waits;
+  std::vector<int> unnamed_waits;  ///< of the next operation (softdevice::Waits)
   std::shared_ptr<softdevice::Recording> recording;
 };
 struct CUevent_st {
   softdevice::Clock clock;
   std::shared_ptr<softdevice::Task> task;
+  std::string behind;  ///< the operation before it in its stream
   double seconds = 0;
   std::shared_ptr<softdevice::Recording> recording;  ///< recorded there, after the node
   int node = -1;
