@@ -233,6 +233,15 @@ TEST_F(DeviceStage, OneOrderOfManyRingsInASmallCase) {
   expect_both_ways_equal(LegendreProblem(RingGrid::healpix(60), 300, 1, {2}), "spin");
 }
 
+// High degrees of few orders: scalar maps take steps of one degree near the equator.
+TEST_F(DeviceStage, StepsOfOneDegreeInASmallCase) {
+  for (int count = 1; count <= 4; ++count) {
+    expect_both_ways_equal(
+        LegendreProblem(RingGrid::healpix(4), 1000, 1, std::vector<int>(to_size(count), 0)),
+        std::to_string(count));
+  }
+}
+
 /// Exits with 0 when an invalid address makes the device fail with a single message.
 void read_where_nothing_is() {
   const LegendreProblem problem(RingGrid::healpix(32), 64, 64, {0});

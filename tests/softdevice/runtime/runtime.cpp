@@ -43,6 +43,7 @@ cudaError_t Runtime::enqueue(cudaStream_t stream, const std::string& name, Work 
   stream->clock = task->operation.clock;
   OperationLog::get().enter(task->operation, task->moment);
   for (const int wait : std::exchange(stream->unnamed_waits, {})) Waits::get().name(wait, name);
+  if (name != name_of_events) stream->last_work = name;
   task->work = std::move(work);
   task->after = std::exchange(stream->waits, {});
   if (stream->last != nullptr) task->after.push_back(stream->last);

@@ -151,9 +151,9 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
     return cudaSuccess;
   }
   event->seconds = 0;
-  event->behind = stream->last == nullptr ? "nothing" : stream->last->operation.name;
+  event->behind = stream->last_work;
   const cudaError_t status = call.runtime.enqueue(
-      stream, "event",
+      stream, name_of_events,
       [event](OrderedMemory&, const Operation&, Moment) { event->seconds = now(); });
   event->clock = stream->clock;
   event->task = stream->last;
