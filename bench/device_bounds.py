@@ -56,13 +56,15 @@ def resident_warps(counts, device):
         return None
     warps = round(counts["warps"] / counts["blocks"])
     of_warp = -(-32 * registers // 256) * 256
-    blocks = min(65536 // (warps * of_warp), device["shared"] // (counts["shared_bytes_of_block"] + 1024), 64 // warps, 32)
+    shared = counts["shared_bytes_of_block"] + 1024
+    blocks = min(65536 // (warps * of_warp), device["shared"] // shared, 64 // warps, 32)
     return warps * blocks
 
 
 def short(kernel):
     """Returns what a kernel is the launch of."""
-    return re.sub(r"ringweave::detail::(gpu::)?", "", re.sub(r"^void .*?run_launch<(.*?) ?>\(.*$", r"\1", kernel))
+    launch = re.sub(r"^void .*?run_launch<(.*?) ?>\(.*$", r"\1", kernel)
+    return re.sub(r"ringweave::detail::(gpu::)?", "", launch)
 
 
 def count(program, arguments, sample):
@@ -76,7 +78,7 @@ def count(program, arguments, sample):
 
 def print_bounds(kernels, name, device):
     total = 0
-    print(f"  {name}: seconds{'issue':>16}{'FP64':>9}{'shared':>9}{'memory':>9}  limit   warps  sectors/request  kernel")
+    print(f"  {name}: bound" + "".join(f"{one:>9}" for one in LIMITS) + "  limit    warps  sectors/request  kernel")
     rows = []
     for counts in kernels:
         seconds = seconds_of(counts, device)
@@ -88,11 +90,10 @@ def print_bounds(kernels, name, device):
             continue
         warps = resident_warps(counts, device)
         requests = counts["global_requests"]
-        print(f"  {bound:15.6f}" + "".join(f"{seconds[one]:9.6f}" for one in LIMITS)
+        print(f"  {bound:11.6f}" + "".join(f"{seconds[one]:9.6f}" for one in LIMITS)
               + f"  {limit:7} {'' if warps is None else warps:>5}"
               + f"  {counts['global_sectors'] / requests if requests else 0:15.1f}  {short(counts['kernel'])}")
-    print(f"  {total:15.6f} all")
-    return total
+    print(f"  {total:11.6f} all")
 
 
 def main():
@@ -108,10 +109,11 @@ def main():
         for spin in options.spins:
             for maps in options.maps:
                 for direction in ("synthesis", "adjoint"):
+                    lmax = int(options.lmax_over_nside * nside)
                     arguments = ["--bounds", direction, "--nside", nside, "--lmax-over-nside", options.lmax_over_nside,
                                  "--spins", spin, "--maps", maps]
                     kernels = count(options.program, list(map(str, arguments)), options.sample)
-                    print(f"{direction}, nside {nside}, lmax {int(options.lmax_over_nside * nside)}, spin {spin}, maps {maps}")
+                    print(f"{direction}, nside {nside}, lmax {lmax}, spin {spin}, maps {maps}, seconds")
                     for name, device in DEVICES.items():
                         print_bounds(kernels, name, device)
                     sys.stdout.flush()
