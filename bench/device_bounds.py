@@ -70,8 +70,9 @@ def short(kernel):
 def count(program, arguments, sample):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "counts.json"
+        libraries = Path(program).resolve().parents[1] / "tests" / "softdevice"
         settings = {"SOFTDEVICE_COUNTS": str(path), "SOFTDEVICE_SAMPLE": str(sample),
-                    "SOFTDEVICE_MEMORY": str(64 << 30), "RINGWEAVE_CUFFT_FOLDER": str(Path(program).resolve().parents[1] / "tests" / "softdevice")}
+                    "SOFTDEVICE_MEMORY": str(64 << 30), "RINGWEAVE_CUFFT_FOLDER": str(libraries)}
         subprocess.run([program, *arguments], env=dict(os.environ, **settings), check=True)
         return [json.loads(line) for line in path.read_text().splitlines()]
 

@@ -22,7 +22,7 @@ from pathlib import Path
 UNNOTICED = [("SynthesisLaunch<ringweave::detail::gpu::ScalarsByTwo<4>, 3, ringweave::detail::gpu::MeasuredTuning",
               "vote.sync.any", "no small case has a warp of it with some lanes in the range of numbers and some below"),
              ("SynthesisLaunch<ringweave::detail::gpu::ScalarsByOne", "vote.sync.any",
-              "near the equator only high orders of high degrees begin below the range of numbers, too long for a test"),
+              "near the equator only high orders of high degrees begin below the range of numbers: too long a test"),
              ("copy to the device behind ", "cudaStreamWaitEvent",
               "before modes that arrive are copied to the device, the host has waited for those that were sent, "
               "and so for the work before them")]
