@@ -31,6 +31,7 @@ struct Options {
   std::vector<int> maps{1, 2, 4, 8};
   double lmax_over_nside = 2;
   int host_repeats = 0;
+  std::string bounds;
   std::string json_file;
   bool about = false;
 };
@@ -46,6 +47,9 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("--host-repeats", options.host_repeats,
                  "calls of the host's stages beside the device's, all threads; 0: none")
       ->capture_default_str();
+  app.add_option("--bounds", options.bounds,
+                 "make one call of each transform in this direction and measure nothing: "
+                 "device_bounds.py counts its operations on the software device");
   app.add_flag("--about", options.about,
                "only say which device there is; exits with 4 without one");
   app.add_option("--json", options.json_file, "write everything to this file");
@@ -223,6 +227,12 @@ int run(const Communicator& comm, int argc, char** argv) {
   choose_device(0);
   if (options.about) {
     fmt::print("{}\n", describe_device().dump());
+    return 0;
+  }
+  if (!options.bounds.empty()) {
+    for (const DeviceCase& one : cases_of(options)) {
+      if (one.sums == BatchedSums::by_threads) call_device_transform(comm, one, options.bounds);
+    }
     return 0;
   }
   const json all = measure_all(comm, options);

@@ -17,6 +17,7 @@
 #include "bench/test_alm.hpp"
 #include "fft/device_ring_fft.hpp"
 #include "ringweave/analysis.hpp"
+#include "ringweave/error.hpp"
 #include "ringweave/execution.hpp"
 #include "ringweave/transform.hpp"
 #include "ringweave/views.hpp"
@@ -225,6 +226,27 @@ json measure_device_transform(const Communicator& comm, const DeviceCase& what,
     rows.push_back(std::move(row));
   }
   return rows;
+}
+
+void call_device_transform(const Communicator& comm, const DeviceCase& what,
+                           const std::string& direction) {
+  if (direction != "synthesis" && direction != "adjoint")
+    throw UsageError("--bounds: synthesis or adjoint, not " + direction);
+  const TransformPlan plan(spec_of(what), 0, 1);
+  const std::int64_t n = plan.spec.fields.n_components();
+  DeviceTransform transform(comm, plan);
+  DeviceBuffer<Complex> alm(plan.alm.size() * n);
+  DeviceBuffer<double> map(plan.rings.n_pixels() * n);
+  zero_device_memory(alm.data(), alm.bytes(), transform.stream());
+  zero_device_memory(map.data(), map.bytes(), transform.stream());
+  const AlmView<double, MemorySpace::device> alm_view(alm.data(), n, plan.alm.size());
+  const MapView<double, MemorySpace::device> map_view(map.data(), n, plan.rings.n_pixels());
+  if (direction == "synthesis") {
+    transform.synthesize<double>(alm_view, map_view);
+  } else {
+    transform.adjoint<double>(map_view, {}, alm_view);
+  }
+  transform.stream().synchronize();
 }
 
 }  // namespace ringweave::detail

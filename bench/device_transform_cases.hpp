@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "bench/device_legendre_cases.hpp"
 #include "ringweave/communicator.hpp"
@@ -15,5 +16,11 @@ namespace ringweave::detail {
 /// transpose.
 nlohmann::json measure_device_transform(const Communicator& comm, const DeviceCase& what,
                                         const DeviceCeilings& ceilings, int host_repeats);
+
+/// Makes one call of a transform with its data on the device, whose operations bench/
+/// device_bounds.py counts on the software device. One rank. Error  UsageError unless the direction
+/// is synthesis or adjoint.
+void call_device_transform(const Communicator& comm, const DeviceCase& what,
+                           const std::string& direction);
 
 }  // namespace ringweave::detail

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <omp.h>
-
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <utility>
 
-#include "base/checked_cast.hpp"
+#include "base/parallel_copy.hpp"
 
 namespace ringweave::detail::inline base {
 
@@ -48,7 +45,7 @@ class ChunkedCopies {
       const std::int64_t count = std::min(chunk_, bytes - done);
       const int slot = next_slot();
       link_.wait(slot);
-      copy(source + done, staging_[slot].data(), count);
+      copy_in_parallel(source + done, staging_[slot].data(), count);
       link_.up(staging_[slot].data(), target + done, count);
       link_.mark(slot);
     }
@@ -82,20 +79,7 @@ class ChunkedCopies {
   void take(const Pending& chunk, char* target) {
     if (chunk.count == 0) return;
     link_.wait(chunk.slot);
-    copy(staging_[chunk.slot].data(), target + chunk.first, chunk.count);
-  }
-  static void copy(const char* from, char* to, std::int64_t bytes) {
-    // Whole pages per thread, so that no two threads write to one cache line.
-    constexpr std::int64_t page = 4096;
-    const std::int64_t pages = (bytes + page - 1) / page;
-#pragma omp parallel
-    {
-      const std::int64_t n = omp_get_num_threads();
-      const std::int64_t i = omp_get_thread_num();
-      const std::int64_t begin = std::min(bytes, pages * i / n * page);
-      const std::int64_t end = std::min(bytes, pages * (i + 1) / n * page);
-      std::memcpy(to + begin, from + begin, to_size(end - begin));
-    }
+    copy_in_parallel(staging_[chunk.slot].data(), target + chunk.first, chunk.count);
   }
 
   std::int64_t chunk_;

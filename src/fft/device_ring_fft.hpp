@@ -3,7 +3,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
+#include <utility>
+#include <vector>
 
+#include "base/block_pipeline.hpp"
 #include "base/device.hpp"
 #include "base/mode_view.hpp"
 #include "fft/ring_fft.hpp"
@@ -38,20 +42,29 @@ class DeviceRingFft {
 /// most for up to four maps (docs/measurements/2026-11-26-h200.md).
 inline constexpr std::int64_t ring_fft_workspace_bytes = std::int64_t{256} << 20;
 
-/// Makes a ring FFT on this thread's device; calls are enqueued on `stream`, which must outlive it.
-/// Error  UsageError when this build has no CUDA or the shape is inconsistent, ResourceError from
-/// the device or when there is no cuFFT.
-std::unique_ptr<DeviceRingFft> make_device_ring_fft(
-    RingFftShape shape, const DeviceStream& stream,
+/// Makes ring FFTs on this thread's device, which share a workspace: calls are enqueued one after
+/// the other on `stream`, which must outlive them. The first counts the workspace among its bytes.
+/// Error  UsageError when this build has no CUDA or a shape is inconsistent, ResourceError from the
+/// device or when there is no cuFFT.
+std::vector<std::unique_ptr<DeviceRingFft>> make_device_ring_ffts(
+    std::span<const RingFftShape* const> shapes, const DeviceStream& stream,
     std::int64_t workspace_bytes = ring_fft_workspace_bytes);
+
+/// Makes one.
+inline std::unique_ptr<DeviceRingFft> make_device_ring_fft(
+    const RingFftShape& shape, const DeviceStream& stream,
+    std::int64_t workspace_bytes = ring_fft_workspace_bytes) {
+  const RingFftShape* const one = &shape;
+  return std::move(make_device_ring_ffts({&one, 1}, stream, workspace_bytes).front());
+}
 
 /// Returns its device memory without a device. cuFFT's work memory is assumed to be as large as the
 /// workspace; it may need less.
 std::int64_t device_ring_fft_bytes(const RingFftShape& shape,
                                    std::int64_t workspace_bytes = ring_fft_workspace_bytes);
 
-/// Returns the device memory of a ring FFT that copies modes and pixels in blocks of rings, within
-/// the limit of the shape. Error  ResourceError when no blocks are small enough.
-std::int64_t ring_fft_block_bytes(const RingFftShape& shape);
+/// Returns the memory of a ring FFT that copies modes and pixels in blocks of rings, on the device
+/// within the limit of the shape. Error  ResourceError when no blocks are small enough.
+BlockBytes ring_fft_block_bytes(const RingFftShape& shape);
 
 }  // namespace ringweave::detail::inline fft

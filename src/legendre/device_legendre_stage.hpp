@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "base/block_pipeline.hpp"
 #include "base/device.hpp"
 #include "base/mode_view.hpp"
 #include "legendre/legendre_stage.hpp"
@@ -52,12 +53,8 @@ std::unique_ptr<DeviceLegendreStage> make_device_legendre_stage(LegendreShape sh
 /// shape is inconsistent.
 std::int64_t device_legendre_bytes(const LegendreShape& shape, BatchedSums sums = usual_sums);
 
-/// Memory of a LegendreStage with the CUDA backend, whose a_lm and modes go through the device in
-/// blocks of rows; bounded for any size of the data. Needs no device. Error  UsageError.
-struct LegendreBlockBytes {
-  std::int64_t device_bytes;
-  std::int64_t pinned_bytes;  ///< on the host
-};
-LegendreBlockBytes legendre_block_bytes(const LegendreShape& shape);
+/// Returns the memory of a LegendreStage with the CUDA backend, whose a_lm and modes go through the
+/// device in blocks of rows; bounded for any size of the data. Needs no device. Error  UsageError.
+BlockBytes legendre_block_bytes(const LegendreShape& shape);
 
 }  // namespace ringweave::detail::inline legendre

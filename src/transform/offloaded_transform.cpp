@@ -2,43 +2,15 @@
 #include "transform/offloaded_transform.hpp"
 
 #include "base/checked_cast.hpp"
-#include "base/chunked_copies.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "ringweave/execution.hpp"
 
 namespace ringweave::detail::inline transform {
 namespace {
 
-constexpr std::int64_t bytes_of_chunk = std::int64_t{16} << 20;  // not measured
-
-/// Adapts a stream to ChunkedCopies.
-class StreamLink {
- public:
-  using Staging = DeviceBuffer<char, MemorySpace::pinned>;
-
-  explicit StreamLink(const DeviceStream& stream) : stream_(&stream) {}
-  Staging stage(std::int64_t bytes) const { return Staging(bytes); }
-  void up(const char* from, char* to, std::int64_t bytes) const {
-    copy_to_device(from, to, bytes, *stream_);
-  }
-  void down(const char* from, char* to, std::int64_t bytes) const {
-    copy_to_host(from, to, bytes, *stream_);
-  }
-  void mark(int slot) { marks_[slot].record(*stream_); }
-  void wait(int slot) const { marks_[slot].wait(); }
-
- private:
-  const DeviceStream* stream_;
-  DeviceEvent marks_[2];
-};
-
 constexpr const char* where = "transform through a device";
 
 }  // namespace
-
-struct OffloadedTransform::Copies : ChunkedCopies<StreamLink> {
-  using ChunkedCopies::ChunkedCopies;
-};
 
 OffloadedTransform::OffloadedTransform(const Communicator& comm, const TransformPlan& plan)
     : comm_(comm), transform_(comm, plan) {
@@ -55,7 +27,7 @@ void OffloadedTransform::allocate() {
   provide(alm_, sizes.n_components * sizes.alm);
   provide(map_, sizes.n_components * sizes.n_pixels);
   provide(weights_, sizes.n_rings);
-  if (copies_ == nullptr) copies_ = std::make_unique<Copies>(bytes_of_chunk, transform_.stream());
+  if (copies_ == nullptr) copies_ = std::make_unique<StreamCopies>(transform_.stream());
 }
 
 void OffloadedTransform::release() noexcept {

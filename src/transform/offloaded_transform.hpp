@@ -8,6 +8,7 @@
 
 #include "base/device_buffer.hpp"
 #include "base/stage_timer.hpp"
+#include "base/stream_copies.hpp"
 #include "ringweave/execution.hpp"
 #include "ringweave/views.hpp"
 #include "transform/device_transform.hpp"
@@ -48,16 +49,13 @@ class OffloadedTransform {
   template <class T>
   void download(ComponentView<T, MemorySpace::device> from, ComponentView<T> to);
 
-  /// Copies in the order of the transform's stream.
-  struct Copies;
-
   Communicator comm_;
   DeviceTransform transform_;
   // Sized for doubles, used for floats too.
   DeviceBuffer<std::complex<double>> alm_;
   DeviceBuffer<double> map_;
   DeviceBuffer<double> weights_;
-  std::unique_ptr<Copies> copies_;
+  std::unique_ptr<StreamCopies> copies_;  ///< in the order of the transform's stream
 };
 
 }  // namespace ringweave::detail::inline transform

@@ -9,7 +9,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 awk 'BEGIN { print "# l TT EE BB TE"; for (l = 0; l <= 48; ++l) print l, 1, 1, 1, 0.5 }' >cl.txt
-for ranks in 1 2; do
+for ranks in 1 2 3; do
   for backend in host cuda; do
     "$mpirun" $ranks "$program" synthesize --cl cl.txt --cl-kind cl --seed 1 --nside 16 --lmax 32 --fields TQU \
       --backend $backend --overwrite sky_$backend.h5

@@ -64,7 +64,8 @@ const Settings& settings() {
   static const Settings read{
       .streams = schedule("STREAMS", "eager"),
       .lanes = schedule("LANES", "together"),
-      .checks = number("CHECKS", "1") != 0,
+      .checks = number("CHECKS", "1") != 0 && number("SAMPLE", "1") == 1,
+      .sample = static_cast<int>(number("SAMPLE", "1")),
       .memory = number("MEMORY", "8589934592"),
       .capability = static_cast<int>(number("CAPABILITY", "80")),
       .devices = static_cast<int>(number("DEVICES", "1")),
@@ -72,6 +73,7 @@ const Settings& settings() {
       .drops = drops(),
       .counts = variable("COUNTS", ""),
       .mutants = variable("MUTANTS", ""),
+      .opcodes = variable("OPCODES", ""),
   };
   return read;
 }

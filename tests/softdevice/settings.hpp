@@ -26,13 +26,17 @@ struct Settings {
   Schedule streams;             ///< _STREAMS=eager|lazy|random:SEED
   Schedule lanes;               ///< _LANES=together|random:SEED
   bool checks = true;           ///< _CHECKS=0|1
+  int sample = 1;               ///< _SAMPLE=N: about one block in N is run, and counted N times;
+                                ///< without checks, results are wrong
   std::int64_t memory;          ///< _MEMORY=BYTES of a device
   int capability = 80;          ///< _CAPABILITY=80|90
   int devices = 1;              ///< _DEVICES=N
   bool host_may_touch = false;  ///< _MPI=0|1: device addresses are memory of the host too
   std::vector<Drop> drops;      ///< _DROP="KIND [N] [KERNEL]; ..."
   std::string counts;           ///< _COUNTS=FILE: counts of every kernel, as JSON
-  std::string mutants;          ///< _MUTANTS=FILE: instructions left out in turn, as JSON
+  std::string mutants;          ///< _MUTANTS=FILE: instructions and waits left out in turn, as JSON
+  std::string opcodes;          ///< _OPCODES=FILE: instructions of all kernels; in tests of the
+                                ///< device, those that were run
 };
 const Settings& settings();
 

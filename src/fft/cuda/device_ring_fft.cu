@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <cstdint>
+#include <memory>
+#include <span>
 #include <string>
+#include <utility>
 #include <variant>
+#include <vector>
 
 #include "base/checked_cast.hpp"
 #include "base/cuda/device_machine.cuh"
@@ -34,6 +38,7 @@ namespace ringweave::detail::inline fft {
 namespace {
 
 constexpr const char* where = "ring FFT on a device";
+using Workspace = gpu::RingFftWorkspace<gpu::FftMachine>;
 
 class CudaDeviceRingFft final : public DeviceRingFft {
  public:
@@ -45,6 +50,14 @@ class CudaDeviceRingFft final : public DeviceRingFft {
         n_pixels_(shape.rings.n_pixels()),
         machine_(stream),
         sequence_(gpu::DeviceRingPlan(shape, workspace_bytes), machine_) {}
+
+  gpu::RingFftWorkspaceSize workspace_size() const { return sequence_.workspace_size(); }
+  /// Counts the workspace among the bytes where it is not counted elsewhere.
+  void work_in(std::shared_ptr<Workspace> workspace, bool is_counted) {
+    workspace_ = std::move(workspace);
+    workspace_bytes_ = is_counted ? workspace_->bytes() : 0;
+    sequence_.work_in(*workspace_);
+  }
 
   void synthesize(Modes<const double> modes, Map any_map) override {
     std::visit(
@@ -66,7 +79,7 @@ class CudaDeviceRingFft final : public DeviceRingFft {
         },
         any_map);
   }
-  std::int64_t device_bytes() const override { return sequence_.bytes(); }
+  std::int64_t device_bytes() const override { return sequence_.bytes() + workspace_bytes_; }
 
  private:
   void check(Modes<const double> modes, std::int64_t n_components, std::int64_t n_pixels) const {
@@ -85,13 +98,28 @@ class CudaDeviceRingFft final : public DeviceRingFft {
   std::int64_t n_pixels_;
   gpu::FftMachine machine_;
   gpu::RingFftSequence<gpu::FftMachine> sequence_;
+  std::shared_ptr<Workspace> workspace_;
+  std::int64_t workspace_bytes_ = 0;
 };
 
 }  // namespace
 
-std::unique_ptr<DeviceRingFft> make_device_ring_fft(RingFftShape shape, const DeviceStream& stream,
-                                                    std::int64_t workspace_bytes) {
-  return std::make_unique<CudaDeviceRingFft>(shape, stream, workspace_bytes);
+std::vector<std::unique_ptr<DeviceRingFft>> make_device_ring_ffts(
+    std::span<const RingFftShape* const> shapes, const DeviceStream& stream,
+    std::int64_t workspace_bytes) {
+  std::vector<std::unique_ptr<DeviceRingFft>> all;
+  std::vector<CudaDeviceRingFft*> made;
+  gpu::RingFftWorkspaceSize size;
+  for (const RingFftShape* shape : shapes) {
+    auto one = std::make_unique<CudaDeviceRingFft>(*shape, stream, workspace_bytes);
+    size = larger(size, one->workspace_size());
+    made.push_back(one.get());
+    all.push_back(std::move(one));
+  }
+  gpu::FftMachine machine(stream);
+  const auto workspace = std::make_shared<Workspace>(machine, size);
+  for (CudaDeviceRingFft* one : made) one->work_in(workspace, one == made.front());
+  return all;
 }
 
 }  // namespace ringweave::detail::inline fft

@@ -207,7 +207,7 @@ namespace ringweave::detail::inline fft {
 
 std::int64_t device_ring_fft_bytes(const RingFftShape& shape, std::int64_t workspace_bytes) {
   const gpu::DeviceRingPlan plan(shape, workspace_bytes);
-  return plan.table_bytes() + 2 * plan.workspace_values * std::int64_t{sizeof(gpu::Double2)};
+  return plan.table_bytes() + plan.workspace_bytes();
 }
 
 }  // namespace ringweave::detail::inline fft

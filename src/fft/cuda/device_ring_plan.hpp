@@ -65,6 +65,10 @@ struct DeviceRingPlan {
 
   /// Returns the bytes of the tables on the device.
   std::int64_t table_bytes() const;
+  /// Returns those of the workspace, if the work memory of cuFFT is as large as the rows.
+  std::int64_t workspace_bytes() const {
+    return 2 * workspace_values * std::int64_t{sizeof(Double2)};
+  }
 
  private:
   using Rings = std::vector<PlannedRing>;

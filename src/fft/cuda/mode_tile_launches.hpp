@@ -117,7 +117,7 @@ struct ModeTiles {
 /// packs for half the length, and pads with zeros.
 struct FillRows {
   using Shared = ModeTiles::Shared;
-  static constexpr int least_blocks = 4;
+  static constexpr int least_blocks = 5;
   ModeTiles tiles;
   const Double2* modes;
 

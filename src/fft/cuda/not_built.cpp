@@ -16,8 +16,8 @@ namespace {
 
 std::unique_ptr<RingFft> make_cuda_ring_fft(RingFftShape) { lack(); }
 
-std::unique_ptr<DeviceRingFft> make_device_ring_fft(RingFftShape, const DeviceStream&,
-                                                    std::int64_t) {
+std::vector<std::unique_ptr<DeviceRingFft>> make_device_ring_ffts(
+    std::span<const RingFftShape* const>, const DeviceStream&, std::int64_t) {
   lack();
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/checked_cast.hpp"
+#include "fft/cuda/device_ring_plan.hpp"
 #include "fft/device_ring_fft.hpp"
 #include "fft/ring_modes.hpp"
 #include "ringweave/error.hpp"
@@ -104,22 +105,26 @@ std::vector<DeviceRings> cut_rings(const RingFftShape& shape, std::int64_t n_blo
 }
 
 RingBlocks blocks_that_fit(const RingFftShape& shape, std::int64_t most_bytes) {
-  constexpr std::int64_t most_blocks = 1024;
+  const std::int64_t most_blocks = std::clamp<std::int64_t>(shape.rings.n_rings(), 1, 1024);
   std::int64_t needed = 0;
-  for (std::int64_t n = 1;
-       n <= std::min(most_blocks, std::max<std::int64_t>(1, shape.rings.n_rings())); n *= 2) {
-    RingBlocks found{cut_rings(shape, n), ring_fft_workspace_bytes / n, 0};
-    std::int64_t plans = 0;
-    std::int64_t data = 0;
+  for (std::int64_t n = 1; n <= most_blocks; n *= 2) {
+    RingBlocks found{cut_rings(shape, n)};
+    std::int64_t workspace = 0;
     for (const DeviceRings& block : found.blocks) {
-      plans += device_ring_fft_bytes(block.shape, found.workspace_bytes);
-      data = std::max(data, (block.shape.rows.size() * mode_bytes +
-                             block.shape.rings.n_pixels() * pixel_bytes) *
-                                shape.n_components);
+      found.n_modes = std::max(found.n_modes, block.shape.rows.size() * shape.n_components);
+      found.n_pixels = std::max(found.n_pixels, component_stride(block) * shape.n_components);
+      found.n_rings = std::max(found.n_rings, block.shape.rings.n_rings());
+      const gpu::DeviceRingPlan plan(block.shape, ring_fft_workspace_bytes);
+      found.bytes.device_bytes += plan.table_bytes();
+      workspace = std::max(workspace, plan.workspace_bytes());
     }
-    found.device_bytes = plans + data;
-    if (found.device_bytes <= most_bytes) return found;
-    needed = found.device_bytes;
+    const std::int64_t block_bytes =
+        found.n_modes * mode_bytes + (found.n_pixels + found.n_rings) * pixel_bytes;
+    found.bytes.pinned_bytes = slots_of(ssize64(found.blocks)) * block_bytes;
+    found.bytes.device_bytes += workspace + found.bytes.pinned_bytes;
+    needed = found.bytes.device_bytes;
+    const bool is_small = block_bytes <= usual_block_bytes || 2 * n > most_blocks;
+    if (needed <= most_bytes && is_small) return found;
   }
   throw ResourceError("GPU: a ring FFT in the smallest blocks needs " + std::to_string(needed) +
                       " bytes of the device, " + std::to_string(most_bytes) +
@@ -127,8 +132,8 @@ RingBlocks blocks_that_fit(const RingFftShape& shape, std::int64_t most_bytes) {
                       "backend");
 }
 
-std::int64_t ring_fft_block_bytes(const RingFftShape& shape) {
-  return blocks_that_fit(shape, shape.device_bytes).device_bytes;
+BlockBytes ring_fft_block_bytes(const RingFftShape& shape) {
+  return blocks_that_fit(shape, shape.device_bytes).bytes;
 }
 
 }  // namespace ringweave::detail::inline fft

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/block_pipeline.hpp"
 #include "fft/ring_fft.hpp"
 
 namespace ringweave::detail::inline fft {
@@ -27,14 +28,23 @@ struct DeviceRings {
 /// Error  UsageError when the shape is inconsistent.
 std::vector<DeviceRings> cut_rings(const RingFftShape& shape, std::int64_t n_blocks);
 
-/// The fewest blocks (1, 2, 4, ...) that fit a memory limit: the plans of all blocks with their
-/// workspaces, and the modes and pixels of one.
+/// Blocks of at most usual_block_bytes, as few as possible (1, 2, 4, ...), that fit a memory limit:
+/// the plans of all blocks, their workspace, and the data of those in flight (BlockPipeline).
 struct RingBlocks {
   std::vector<DeviceRings> blocks;
-  std::int64_t workspace_bytes = 0;
-  std::int64_t device_bytes = 0;  ///< of all these
+  // The most of any block:
+  std::int64_t n_modes = 0;
+  std::int64_t n_pixels = 0;  ///< with padding (component_stride)
+  std::int64_t n_rings = 0;
+  BlockBytes bytes{0, 0};  ///< of all these
 };
-/// Error  ResourceError when no number of blocks fits `most_bytes`.
+/// Error  ResourceError when no number of blocks fits `most_bytes` of the device.
 RingBlocks blocks_that_fit(const RingFftShape& shape, std::int64_t most_bytes);
+
+/// Returns the distance of components on the device in pixels; even, so that all components are
+/// aligned for FFTs.
+inline std::int64_t component_stride(const DeviceRings& block) {
+  return (block.shape.rings.n_pixels() + 1) / 2 * 2;
+}
 
 }  // namespace ringweave::detail::inline fft

@@ -15,6 +15,29 @@
 
 namespace ringweave::detail::gpu {
 
+/// What a ring FFT needs for a batch of rings: their rows, and the work memory of FFTs.
+struct RingFftWorkspaceSize {
+  std::int64_t values = 0;
+  std::int64_t fft_bytes = 0;
+
+  /// Returns what is enough for both.
+  friend RingFftWorkspaceSize larger(const RingFftWorkspaceSize& a, const RingFftWorkspaceSize& b) {
+    return {std::max(a.values, b.values), std::max(a.fft_bytes, b.fft_bytes)};
+  }
+};
+
+/// Memory of that size; ring FFTs that run one after the other may share it.
+template <class Machine>
+struct RingFftWorkspace {
+  RingFftWorkspace(Machine& machine, const RingFftWorkspaceSize& size)
+      : rows(machine.template allocate<Double2>(size.values)),
+        fft_work(machine.template allocate<std::byte>(size.fft_bytes)) {}
+  typename Machine::template Buffer<Double2> rows;
+  typename Machine::template Buffer<std::byte> fft_work;
+
+  std::int64_t bytes() const { return rows.bytes() + fft_work.bytes(); }
+};
+
 /// Launches of a ring FFT in order. Machine runs them: a device, or its emulation on the host. It
 /// provides the interface that StageSequence needs, and
 ///   plan_fft(FftSize)               returns an Fft: complex FFTs of one length
@@ -31,17 +54,22 @@ class RingFftSequence {
         chirp_lengths_(upload(plan.chirp_lengths)),
         orders_(upload(plan.orders)),
         segments_(upload(plan.segments)),
-        workspace_(machine.template allocate<Double2>(plan.workspace_values)) {
+        workspace_values_(plan.workspace_values) {
     const UnitPowers powers(plan.tables);
     const auto factors = powers.factors();
     factors_ = machine.upload(reinterpret_cast<const Double2*>(factors.data()), factors.size());
-    std::int64_t work_bytes = 0;
-    for (const FftSize& size : plan.ffts) {
-      ffts_.push_back(machine.plan_fft(size));
-      work_bytes = std::max(work_bytes, ffts_.back().work_bytes());
-    }
-    fft_work_ = machine.template allocate<std::byte>(work_bytes);
-    for (auto& fft : ffts_) fft.work_in(fft_work_.data());
+    for (const FftSize& size : plan.ffts) ffts_.push_back(machine.plan_fft(size));
+  }
+
+  RingFftWorkspaceSize workspace_size() const {
+    RingFftWorkspaceSize size{workspace_values_, 0};
+    for (const auto& fft : ffts_) size.fft_bytes = std::max(size.fft_bytes, fft.work_bytes());
+    return size;
+  }
+  /// To be called before the first transform; the workspace must outlive them.
+  void work_in(RingFftWorkspace<Machine>& workspace) {
+    workspace_ = workspace.rows.data();
+    for (auto& fft : ffts_) fft.work_in(workspace.fft_work.data());
   }
 
   /// modes  [position][component]
@@ -83,9 +111,10 @@ class RingFftSequence {
     }
   }
 
+  /// Returns the bytes of the tables.
   std::int64_t bytes() const {
     return rings_.bytes() + chirp_lengths_.bytes() + orders_.bytes() + segments_.bytes() +
-           factors_.bytes() + workspace_.bytes() + fft_work_.bytes();
+           factors_.bytes();
   }
 
  private:
@@ -99,7 +128,7 @@ class RingFftSequence {
 
   std::int64_t n_rows(const RingBatch& batch) const { return batch.n_rings * n_components_; }
   RingRows rows(const RingBatch& batch) {
-    return {rings_.data() + batch.first_ring, batch.n_rings, batch.row_length, workspace_.data()};
+    return {rings_.data() + batch.first_ring, batch.n_rings, batch.row_length, workspace_};
   }
   ModeTiles tiles(const RingBatch& batch) {
     return {rows(batch),
@@ -124,7 +153,7 @@ class RingFftSequence {
   template <class Work>
   void for_each_component(const RingBatch& batch, const Work& work) {
     for (std::int64_t c = 0; c < n_components_; ++c) {
-      work(c, workspace_.data() + c * batch.n_rings * batch.row_length);
+      work(c, workspace_ + c * batch.n_rings * batch.row_length);
     }
   }
 
@@ -138,7 +167,7 @@ class RingFftSequence {
       for_each_component(batch, [&](std::int64_t, Double2* row) { transform(batch, row, row); });
       return;
     }
-    Double2* chirps = workspace_.data() + batch.first_chirp_row * batch.row_length;
+    Double2* chirps = workspace_ + batch.first_chirp_row * batch.row_length;
     const RowPieces chirp_pieces{batch.n_chirps, batch.row_length};
     machine_->launch(MakeChirps{chirp_pieces, chirp_lengths_.data() + batch.first_chirp,
                                 factors_.data(), chirps},
@@ -146,10 +175,10 @@ class RingFftSequence {
     auto& chirps_fft = ffts_[to_size(batch.chirps_fft)];
     chirps_fft.transform(FftSign::forward, chirps, chirps);
     auto& rows_fft = ffts_[to_size(batch.rows_fft)];
-    rows_fft.transform(FftSign::forward, workspace_.data(), workspace_.data());
+    rows_fft.transform(FftSign::forward, workspace_, workspace_);
     const RowPieces pieces{n_rows(batch), batch.row_length};
     machine_->launch(MultiplyByChirps{pieces, rows(batch), chirps}, pieces.n_blocks());
-    rows_fft.transform(FftSign::backward, workspace_.data(), workspace_.data());
+    rows_fft.transform(FftSign::backward, workspace_, workspace_);
   }
 
   Machine* machine_;
@@ -160,9 +189,9 @@ class RingFftSequence {
   Buffer<OrderSegments> orders_;
   Buffer<RowSegment> segments_;
   Buffer<Double2> factors_;
-  Buffer<Double2> workspace_;
   std::vector<typename Machine::Fft> ffts_;
-  Buffer<std::byte> fft_work_;
+  std::int64_t workspace_values_;
+  Double2* workspace_ = nullptr;
 };
 
 }  // namespace ringweave::detail::gpu

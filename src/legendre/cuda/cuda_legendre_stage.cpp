@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <complex>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <variant>
 
 #include "base/checked_cast.hpp"
 #include "base/mode_view.hpp"
-#include "legendre/cuda/blocks/block_pipeline.hpp"
+#include "legendre/cuda/blocks/row_pipeline.hpp"
 #include "legendre/cuda/plan/stage_memory.hpp"
 #include "legendre/device_legendre_stage.hpp"
 #include "legendre/legendre_stage.hpp"
@@ -15,12 +16,12 @@
 namespace ringweave::detail::inline legendre {
 namespace {
 
-using Pipeline = gpu::BlockPipeline<gpu::DevicePipeline>;
-using Slot = Pipeline::Slot;
+using Pipeline = gpu::RowPipeline<DevicePipeline>;
+using Data = gpu::RowData<DevicePipeline>;
 
 constexpr const char* where = "Legendre stage";
 
-/// Returns the coefficients of a slot as float or double, whichever the call uses; both share the
+/// Returns the coefficients of a block as float or double, whichever the call uses; both share the
 /// memory.
 template <class T>
 std::complex<T>* as(std::complex<double>* memory) {
@@ -41,7 +42,7 @@ struct BlockedEngine {
 
   explicit BlockedEngine(const LegendreShape& shape)
       : blocks(shape, gpu::memory_in_blocks(shape.device_bytes).block_bytes),
-        pipeline(blocks, shape.fields.n_components()),
+        pipeline(gpu::make_row_pipeline<DevicePipeline>(blocks, shape.fields.n_components())),
         stage(gpu::make_device_stage_in_blocks(shape, blocks, pipeline.stream())) {}
 };
 
@@ -73,8 +74,8 @@ class CudaLegendreStage final : public LegendreStage {
   }
 
   std::int64_t bytes() const override {
-    const Pipeline& pipeline = through_->pipeline;
-    return through_->stage->device_bytes() + pipeline.device_bytes() + pipeline.pinned_bytes();
+    const BlockBytes copied = through_->pipeline.bytes();
+    return through_->stage->device_bytes() + copied.device_bytes + copied.pinned_bytes;
   }
 
  private:
@@ -85,27 +86,31 @@ class CudaLegendreStage final : public LegendreStage {
       const CudaLegendreStage& self;
       AlmView<const T> alm;
       ModePieces<double> modes;
+      RowRange wanted;
 
-      void fill(Slot& slot, RowRange heads) const {
-        self.blocks_.template gather<T>(heads, alm, as<T>(slot.host_alm.data()));
+      std::optional<RowRange> block(std::int64_t b) const {
+        return gpu::wanted_heads(self.blocks_, b, wanted);
       }
-      void upload(Slot& slot, RowRange heads, const DeviceStream& stream) const {
-        self.bring_alm<T>(slot, heads, stream);
+      void fill(Data& data, RowRange heads) const {
+        self.blocks_.template gather<T>(heads, alm, as<T>(data.host_alm.data()));
       }
-      void compute(Slot& slot, RowRange heads) const {
-        self.through_->stage->synthesize(self.device_alm<const T>(slot), slot.modes.view(), heads);
+      void upload(Data& data, RowRange heads, const DeviceStream& stream) const {
+        self.bring_alm<T>(data, heads, stream);
       }
-      void download(Slot& slot, RowRange heads, const DeviceStream& stream) const {
+      void compute(Data& data, RowRange heads) const {
+        self.through_->stage->synthesize(self.device_alm<const T>(data), data.modes.view(), heads);
+      }
+      void download(Data& data, RowRange heads, const DeviceStream& stream) const {
         self.for_modes(heads, [&](std::int64_t begin, std::int64_t bytes) {
-          copy_to_host(slot.modes.data() + begin, slot.host_modes.data() + begin, bytes, stream);
+          copy_to_host(data.modes.data() + begin, data.host_modes.data() + begin, bytes, stream);
         });
       }
-      void unpack(Slot& slot, RowRange heads) const {
-        self.blocks_.scatter(heads, slot.host_modes.data(), self.shape_.rows, modes);
+      void unpack(Data& data, RowRange heads) const {
+        self.blocks_.scatter(heads, data.host_modes.data(), self.shape_.rows, modes);
       }
     };
     check(alm.n_components(), alm.size(), modes.size());
-    through_->pipeline.run(rows, Work{*this, alm, modes});
+    through_->pipeline.run(Work{*this, alm, modes, rows});
   }
 
   template <class T>
@@ -116,43 +121,47 @@ class CudaLegendreStage final : public LegendreStage {
       ModePieces<const double> modes;
       AlmView<T> alm;
       Accumulate how;
+      RowRange wanted;
 
-      void fill(Slot& slot, RowRange heads) const {
-        self.blocks_.gather(heads, self.shape_.rows, modes, slot.host_modes.data());
+      std::optional<RowRange> block(std::int64_t b) const {
+        return gpu::wanted_heads(self.blocks_, b, wanted);
+      }
+      void fill(Data& data, RowRange heads) const {
+        self.blocks_.gather(heads, self.shape_.rows, modes, data.host_modes.data());
         if (how == Accumulate::overwrite) return;
-        self.blocks_.template gather<T>(heads, alm, as<T>(slot.host_alm.data()));
+        self.blocks_.template gather<T>(heads, alm, as<T>(data.host_alm.data()));
       }
-      void upload(Slot& slot, RowRange heads, const DeviceStream& stream) const {
+      void upload(Data& data, RowRange heads, const DeviceStream& stream) const {
         self.for_modes(heads, [&](std::int64_t begin, std::int64_t bytes) {
-          copy_to_device(slot.host_modes.data() + begin, slot.modes.data() + begin, bytes, stream);
+          copy_to_device(data.host_modes.data() + begin, data.modes.data() + begin, bytes, stream);
         });
-        if (how == Accumulate::add) self.bring_alm<T>(slot, heads, stream);
+        if (how == Accumulate::add) self.bring_alm<T>(data, heads, stream);
       }
-      void compute(Slot& slot, RowRange heads) const {
-        self.through_->stage->adjoint(slot.modes.view(), self.device_alm<T>(slot), how, heads);
+      void compute(Data& data, RowRange heads) const {
+        self.through_->stage->adjoint(data.modes.view(), self.device_alm<T>(data), how, heads);
       }
-      void download(Slot& slot, RowRange heads, const DeviceStream& stream) const {
+      void download(Data& data, RowRange heads, const DeviceStream& stream) const {
         self.for_alm<T>(heads, [&](std::int64_t begin, std::int64_t bytes) {
-          copy_to_host(as<T>(slot.alm.data()) + begin, as<T>(slot.host_alm.data()) + begin, bytes,
+          copy_to_host(as<T>(data.alm.data()) + begin, as<T>(data.host_alm.data()) + begin, bytes,
                        stream);
         });
       }
-      void unpack(Slot& slot, RowRange heads) const {
-        self.blocks_.template scatter<T>(heads, as<T>(slot.host_alm.data()), alm);
+      void unpack(Data& data, RowRange heads) const {
+        self.blocks_.template scatter<T>(heads, as<T>(data.host_alm.data()), alm);
       }
     };
     check(alm.n_components(), alm.size(), modes.size());
-    through_->pipeline.run(rows, Work{*this, modes, alm, how});
+    through_->pipeline.run(Work{*this, modes, alm, how, rows});
   }
 
   template <class T>
-  AlmView<T, MemorySpace::device> device_alm(Slot& slot) const {
-    return {as<std::remove_const_t<T>>(slot.alm.data()), n_components_, blocks_.alm_size()};
+  AlmView<T, MemorySpace::device> device_alm(Data& data) const {
+    return {as<std::remove_const_t<T>>(data.alm.data()), n_components_, blocks_.alm_size()};
   }
   template <class T>
-  void bring_alm(Slot& slot, RowRange heads, const DeviceStream& stream) const {
+  void bring_alm(Data& data, RowRange heads, const DeviceStream& stream) const {
     for_alm<T>(heads, [&](std::int64_t begin, std::int64_t bytes) {
-      copy_to_device(as<T>(slot.host_alm.data()) + begin, as<T>(slot.alm.data()) + begin, bytes,
+      copy_to_device(as<T>(data.host_alm.data()) + begin, as<T>(data.alm.data()) + begin, bytes,
                      stream);
     });
   }

@@ -7,6 +7,7 @@
 
 #include "base/checked_cast.hpp"
 #include "base/device_buffer.hpp"
+#include "fft/cuda/ring_blocks.hpp"
 #include "fft/ring_problem.hpp"
 #include "ringweave/execution.hpp"
 
@@ -74,6 +75,22 @@ TEST_F(DeviceRingTest, AreTheHostsForBatchesAndForOneRankAmongMany) {
 
 TEST_F(DeviceRingTest, AreTheHostsOnAMapOfManyLengths) {
   expect_both_ways_equal(dense_shape(RingGrid::healpix(512), 1023, 1), "nside 512");
+}
+
+// Copies in and out of a block overlap with the computation of others.
+TEST_F(DeviceRingTest, AreTheHostsInBlocksSmallCase) {
+  for (RingFftShape shape : {dense_shape(RingGrid::healpix(8), 23, 2), ranks_share()}) {
+    const BlockBytes whole = ring_fft_block_bytes(shape);
+    shape.device_bytes = whole.device_bytes;
+    while (ssize64(blocks_that_fit(shape, shape.device_bytes).blocks) < 4)
+      shape.device_bytes -= whole.device_bytes / 64;
+    const BlockBytes planned = ring_fft_block_bytes(shape);
+    EXPECT_LT(planned.pinned_bytes, whole.pinned_bytes);
+    EXPECT_LE(planned.device_bytes, shape.device_bytes);
+    EXPECT_LE(make_ring_fft(shape, Backend::cuda)->bytes(),
+              planned.device_bytes + planned.pinned_bytes);
+    expect_both_ways_equal(shape, "in blocks");
+  }
 }
 
 TEST_F(DeviceRingTest, AreTheSameWhateverTheWorkspace) {

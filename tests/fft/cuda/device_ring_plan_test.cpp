@@ -196,5 +196,13 @@ TEST(RingBlocks, AreAsFewAsTheDeviceAllows) {
             1);
 }
 
+TEST(RingBlocks, TakePinnedMemoryThatIsBounded) {
+  const RingFftShape shape = dense_shape(RingGrid::healpix(1024), 1536, 4);
+  const RingBlocks planned = blocks_that_fit(shape, shape.device_bytes);
+  EXPECT_GT(ssize64(planned.blocks), 2);
+  EXPECT_LE(planned.bytes.pinned_bytes, 2 * usual_block_bytes);
+  EXPECT_LE(planned.bytes.pinned_bytes, ring_fft_block_bytes(shape).device_bytes);
+}
+
 }  // namespace
 }  // namespace ringweave::detail

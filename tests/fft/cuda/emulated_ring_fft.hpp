@@ -76,7 +76,10 @@ class EmulatedRingFftOn {
   static constexpr std::int64_t roomy = std::int64_t{1} << 26;
 
   explicit EmulatedRingFftOn(const RingFftShape& shape, std::int64_t workspace_bytes = roomy)
-      : sequence_(gpu::DeviceRingPlan(shape, workspace_bytes), machine_) {}
+      : sequence_(gpu::DeviceRingPlan(shape, workspace_bytes), machine_),
+        workspace_(machine_, sequence_.workspace_size()) {
+    sequence_.work_in(workspace_);
+  }
 
   template <class T>
   void synthesize(const std::vector<std::complex<double>>& modes, MapView<T> map) {
@@ -89,12 +92,13 @@ class EmulatedRingFftOn {
     sequence_.adjoint(map.data(), map.stride(), weights.empty() ? nullptr : weights.data(),
                       reinterpret_cast<gpu::Double2*>(modes.data()));
   }
-  std::int64_t bytes() const { return sequence_.bytes(); }
+  std::int64_t bytes() const { return sequence_.bytes() + workspace_.bytes(); }
   const Machine& machine() const { return machine_; }
 
  private:
   gpu::WithFfts<Machine> machine_;
   gpu::RingFftSequence<gpu::WithFfts<Machine>> sequence_;
+  gpu::RingFftWorkspace<gpu::WithFfts<Machine>> workspace_;
 };
 using EmulatedRingFft = EmulatedRingFftOn<gpu::EmulatedMachine>;
 

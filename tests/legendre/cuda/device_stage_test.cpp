@@ -103,7 +103,7 @@ TEST_F(DeviceStage, IsTheHostStageAtHighDegrees) {
 // The device processes more than one block of rows.
 TEST_F(DeviceStage, IsTheHostStageInBlocksOfRows) {
   const LegendreProblem problem(RingGrid::healpix(512), 1023, 1023, {0, 0, 2, 0});
-  ASSERT_GT(16 * (problem.alm_size() + problem.modes_size()), gpu::RowBlocks::usual_bytes);
+  ASSERT_GT(16 * (problem.alm_size() + problem.modes_size()), usual_block_bytes);
   expect_both_ways_equal(problem, "blocks");
 
   const auto stage = make_legendre_stage(shape_of(problem), Backend::cuda);
@@ -231,6 +231,15 @@ TEST_F(DeviceStage, OneOrderOfManyRingsInASmallCase) {
   }
   // Wigner's functions next to the poles.
   expect_both_ways_equal(LegendreProblem(RingGrid::healpix(60), 300, 1, {2}), "spin");
+}
+
+// High degrees of few orders: scalar maps take steps of one degree near the equator.
+TEST_F(DeviceStage, StepsOfOneDegreeInASmallCase) {
+  for (int count = 1; count <= 4; ++count) {
+    expect_both_ways_equal(
+        LegendreProblem(RingGrid::healpix(4), 1000, 1, std::vector<int>(to_size(count), 0)),
+        std::to_string(count));
+  }
 }
 
 /// Exits with 0 when an invalid address makes the device fail with a single message.

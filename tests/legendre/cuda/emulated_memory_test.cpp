@@ -344,7 +344,7 @@ TEST(DeviceMemory, OneLaunchSweepsAllOrdersOfAMapAtDegree4096) {
 TEST(DeviceBytes, AreBoundedAtTheLargestDegrees) {
   const LegendreShape shape = scalar_shape(16384, 32768);
   EXPECT_GT(shape.rows.size() + shape.alm.size(), std::int64_t{1'500'000'000});
-  const LegendreBlockBytes bytes = legendre_block_bytes(shape);
+  const BlockBytes bytes = legendre_block_bytes(shape);
   EXPECT_LE(bytes.pinned_bytes, std::int64_t{2} * 200 << 20);
   EXPECT_LE(bytes.device_bytes, std::int64_t{2} << 30);
 }

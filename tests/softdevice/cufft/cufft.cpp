@@ -11,6 +11,7 @@
 #include <string>
 
 #include "softdevice/findings.hpp"
+#include "softdevice/machine/counts.hpp"
 #include "softdevice/runtime/runtime.hpp"
 #include "softdevice/settings.hpp"
 
@@ -50,6 +51,15 @@ void transform(const Plan& plan, std::byte* from, std::byte* to, int sign) {
 void run(const Plan& plan, std::uint64_t from, std::uint64_t to, int sign, OrderedMemory& memory,
          const Operation& operation) {
   const auto bytes = static_cast<std::uint64_t>(plan.length * plan.count) * sizeof(fftw_complex);
+  // At least: every row is read and written once.
+  LaunchCounts counts;
+  counts.launches = 1;
+  counts.global_bytes = 2 * bytes;
+  counts.global_sectors = counts.distinct_sectors = counts.global_bytes / 32;
+  Program kernel;
+  kernel.name = "FFTs of cuFFT";
+  add_counts(kernel, counts);
+  if (settings().sample > 1) return;
   const auto tell = [&](const char* problem) {
     if (*problem != 0) find(std::string("global memory: ") + problem, operation.name);
   };

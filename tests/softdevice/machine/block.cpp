@@ -9,6 +9,19 @@
 #include "softdevice/settings.hpp"
 
 namespace softdevice {
+namespace {
+
+/// Blocks that are run together where not all are: they share sectors.
+constexpr std::uint32_t neighbours = 64;
+
+/// Returns n where one group of neighbours in n is run (SOFTDEVICE_SAMPLE): all of small launches.
+std::uint32_t sampling_of(std::uint32_t n_blocks) {
+  constexpr std::uint32_t fewest_groups = 16;
+  const std::uint32_t most = std::max<std::uint32_t>(1, n_blocks / (fewest_groups * neighbours));
+  return std::min(static_cast<std::uint32_t>(settings().sample), most);
+}
+
+}  // namespace
 
 SharedMemory::SharedMemory(std::int64_t bytes)
     : bytes_(static_cast<std::size_t>(bytes)),
@@ -84,11 +97,17 @@ void Block::report(const std::string& error, int thread, std::uint32_t line) con
 
 Failure run_launch(const Launch& launch, const Operation& operation, Moment moment,
                    LaunchCounts& counts, std::vector<std::uint8_t>& taken) {
-  ++counts.launches;
-  Block block(launch, operation, moment, counts);
+  LaunchCounts own;
+  own.launches = 1;
+  begin_sectors();
+  Block block(launch, operation, moment, own);
   if (!taken.empty()) block.note_instructions(taken);
-  for (std::uint32_t index = 0; index < launch.n_blocks && !block.has_failed(); ++index)
-    block.run(index);
+  const std::uint32_t every = sampling_of(launch.n_blocks);
+  for (std::uint32_t index = 0; index < launch.n_blocks && !block.has_failed(); ++index) {
+    if (index / neighbours % every == 0) block.run(index);
+  }
+  if (every > 1) own.scale(static_cast<double>(launch.n_blocks) / static_cast<double>(own.blocks));
+  counts.add(own);
   return block.failure();
 }
 

@@ -21,14 +21,22 @@ struct LaunchCounts {
   std::uint64_t global_requests = 0;
   std::uint64_t global_bytes = 0;
   std::uint64_t global_sectors = 0;
+  std::uint64_t distinct_sectors = 0;  ///< each counted once in a launch
   std::uint64_t shared_requests = 0;
   std::uint64_t shared_bytes = 0;
   std::uint64_t shared_passes = 0;  ///< at least one for each 128 bytes of a request
 
   void add(const LaunchCounts& other);
+  /// Multiplies all but the launches, where only some of the blocks were run.
+  void scale(double factor);
 };
 
 /// Adds the counts of a launch to those of its kernel, which SOFTDEVICE_COUNTS writes at the end.
-void add_counts(const std::string& kernel, const LaunchCounts& counts);
+void add_counts(const Program& kernel, const LaunchCounts& counts);
+
+/// Forgets the sectors of the launch before.
+void begin_sectors();
+/// Returns whether a sector is new in this launch.
+bool is_new_sector(std::uint64_t sector);
 
 }  // namespace softdevice

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "softdevice/machine/meanings.hpp"
+#include "softdevice/machine/opcodes.hpp"
 #include "softdevice/machine/program.hpp"
 #include "softdevice/settings.hpp"
 
@@ -43,14 +44,8 @@ class Decoder {
   }
 
  private:
-  static std::string meaning_of(const ptx::Statement& statement) {
-    if (statement.opcode == "mov.b64" && statement.operands.size() == 3)
-      return statement.first_is_vector ? "mov.b64 unpacked" : "mov.b64 packed";
-    return statement.opcode;
-  }
-
   Instruction instruction(const ptx::Statement& statement) {
-    const Meaning* meaning = find_meaning(meaning_of(statement));
+    const Meaning* meaning = find_meaning(name_of(statement));
     if (meaning == nullptr)
       throw ptx::UnknownText(statement.line, "no instruction " + statement.opcode);
     if (meaning->operands.size() != statement.operands.size())

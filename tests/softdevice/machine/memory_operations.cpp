@@ -44,6 +44,8 @@ void count(Block& block, const Row& at, Lanes lanes, std::uint64_t bytes) {
     ++counts.global_requests;
     counts.global_bytes += n * bytes;
     counts.global_sectors += static_cast<std::uint64_t>(last - keys.begin());
+    counts.distinct_sectors += static_cast<std::uint64_t>(
+        std::count_if(keys.begin(), last, [](std::uint64_t key) { return is_new_sector(key); }));
   } else {
     // So many lanes at a time that they take 128 bytes; words of one bank follow one another.
     const std::size_t together = std::max<std::size_t>(1, 128 / std::max<std::uint64_t>(bytes, 4));

@@ -51,7 +51,7 @@ Record& record() {
 }
 
 void write_record() {
-  std::ofstream file(settings().mutants);
+  std::ofstream file(settings().mutants, std::ios::app);
   for (const auto& [mutant, by] : record().noticed) {
     const Program& program = *record().programs.at(mutant.first);
     file << "{\"kernel\": \"" << mutant.first << "\", \"instruction\": \""

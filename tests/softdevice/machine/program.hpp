@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -37,8 +38,9 @@ enum class Flow : std::uint8_t {
 };
 
 /// Pipes of a multiprocessor that instructions take.
-enum class Pipe : std::uint8_t { fma64, other64, integer, memory, control };
-inline constexpr std::array pipe_names{"fp64_fma", "fp64_other", "integer", "memory", "control"};
+enum class Pipe : std::uint8_t { fma64, other64, matrix64, integer, memory, control };
+inline constexpr std::array pipe_names{"fp64_fma", "fp64_other", "fp64_matrix",
+                                       "integer",  "memory",     "control"};
 
 /// An instruction of PTX with its operands as rows; immediates are rows too.
 struct Instruction {
@@ -68,6 +70,7 @@ struct Program {
   std::int64_t parameter_bytes = 0;
   std::int64_t shared_bytes = 0;
   int most_threads = 0;
+  std::map<int, int> registers;  ///< of a thread in the machine code, by compute capability
 };
 
 /// Finds the meaning of a kernel's instructions; those of SOFTDEVICE_DROP do nothing.

@@ -128,7 +128,7 @@ std::unordered_map<std::string, Meaning> warp_meanings() {
   together("shfl.sync.idx.b32", shuffle<indexed>, Pipe::memory, "rpRRRR", 5);
   together("vote.sync.any.pred", vote<true>, Pipe::integer, "pPR", 2);
   together("vote.sync.all.pred", vote<false>, Pipe::integer, "pPR", 2);
-  together("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64", multiply_matrices, Pipe::fma64,
+  together("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64", multiply_matrices, Pipe::matrix64,
            "rrRRRR", whole_warp);
   return table;
 }

@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <unordered_map>
 
+#include "softdevice/memory/waits.hpp"
 #include "softdevice/settings.hpp"
 
 namespace softdevice {
@@ -97,6 +98,12 @@ Allocation* GlobalMemory::find(std::uint64_t address) {
   return address < found.end ? &found : nullptr;
 }
 
+OrderedMemory::OrderedMemory(const Operation& operation, Moment moment)
+    : memory_(GlobalMemory::get()),
+      operation_(&operation),
+      moment_(moment),
+      has_shadow_(settings().sample == 1) {}
+
 const char* OrderedMemory::place(std::uint64_t address, std::uint64_t bytes,
                                  std::uint64_t wanted_alignment) {
   if (last_ == nullptr || address < last_->begin || address + bytes > last_->end) {
@@ -111,7 +118,9 @@ const char* OrderedMemory::place(std::uint64_t address, std::uint64_t bytes,
 
 bool OrderedMemory::is_after(std::uint32_t operation) {
   if (operation == known_before_) return true;
-  if (!OperationLog::get().is_before(operation, operation_->clock)) return false;
+  const OperationLog& log = OperationLog::get();
+  if (!log.is_before(operation, operation_->clock)) return false;
+  Waits::get().note_conflict(log.moment(operation), operation_->clock);
   known_before_ = operation;
   return true;
 }
@@ -134,7 +143,8 @@ bool OrderedMemory::is_new(std::uint64_t address, std::uint64_t bytes) const {
 
 /// Forgets readers of another operation; keeps in mind one that nothing orders before this one.
 void OrderedMemory::begin_reading(Cell& cell) {
-  if (!is_after(cell.reader.operation)) other_readers()[&cell].push_back(cell.reader.operation);
+  if (!OperationLog::get().is_before(cell.reader.operation, operation_->clock))
+    other_readers()[&cell].push_back(cell.reader.operation);
   cell.has_reader = cell.has_near_readers = cell.has_far_readers = false;
 }
 

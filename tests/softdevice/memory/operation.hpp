@@ -2,29 +2,62 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
 namespace softdevice {
 
-/// Counts what was done on each stream (and, as stream 0, by the host): a vector clock.
+/// Counts what was done on each stream (and, as stream 0, by the host): a vector clock. Also, where
+/// it differs, what would have been done if a wait of a stream for an event were left out (Waits).
 class Clock {
  public:
-  std::uint32_t of(std::uint32_t stream) const {
-    return stream < counts_.size() ? counts_[stream] : 0;
+  using Counts = std::vector<std::uint32_t>;  ///< [stream]
+  static constexpr int no_wait = -1;
+
+  static std::uint32_t of(const Counts& counts, std::uint32_t stream) {
+    return stream < counts.size() ? counts[stream] : 0;
   }
+  std::uint32_t of(std::uint32_t stream) const { return of(counts_, stream); }
+  /// By the numbers of waits.
+  const std::map<int, Counts>& without() const { return without_; }
+
   void set(std::uint32_t stream, std::uint32_t count) {
-    if (counts_.size() <= stream) counts_.resize(stream + 1);
-    counts_[stream] = count;
+    set(counts_, stream, count);
+    for (auto& [wait, counts] : without_) set(counts, stream, count);
   }
-  void merge(const Clock& other) {
-    for (std::uint32_t stream = 0; stream < other.counts_.size(); ++stream) {
-      if (other.of(stream) > of(stream)) set(stream, other.of(stream));
+  /// Merges what another knows, by that wait unless it is no_wait.
+  void merge(const Clock& other, int by_wait = no_wait) {
+    if (by_wait != no_wait) without_.try_emplace(by_wait, counts_);
+    for (const auto& [wait, counts] : other.without_) without_.try_emplace(wait, counts_);
+    for (auto& [wait, counts] : without_) {
+      const auto there = other.without_.find(wait);
+      if (wait != by_wait)
+        merge(counts, there == other.without_.end() ? other.counts_ : there->second);
     }
+    merge(counts_, other.counts_);
+    std::erase_if(without_, [&](const auto& one) { return is_as_far(one.second); });
   }
 
  private:
-  std::vector<std::uint32_t> counts_;
+  static void set(Counts& counts, std::uint32_t stream, std::uint32_t count) {
+    if (counts.size() <= stream) counts.resize(stream + 1);
+    counts[stream] = count;
+  }
+  static void merge(Counts& counts, const Counts& others) {
+    for (std::uint32_t stream = 0; stream < others.size(); ++stream) {
+      if (others[stream] > of(counts, stream)) set(counts, stream, others[stream]);
+    }
+  }
+  bool is_as_far(const Counts& counts) const {
+    for (std::uint32_t stream = 0; stream < counts_.size(); ++stream) {
+      if (of(counts, stream) < counts_[stream]) return false;
+    }
+    return true;
+  }
+
+  Counts counts_;
+  std::map<int, Counts> without_;
 };
 
 /// A place in the order of a stream.
@@ -50,6 +83,7 @@ class OperationLog {
     const Moment moment = moments_[earlier];
     return clock.of(moment.stream) >= moment.count;
   }
+  Moment moment(std::uint32_t id) const { return moments_[id]; }
   const std::string& name(std::uint32_t id) const { return names_[id]; }
 
  private:

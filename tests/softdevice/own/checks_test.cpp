@@ -6,6 +6,7 @@
 #include <string>
 
 #include "softdevice/own/kernels.hpp"
+#include "softdevice/settings.hpp"
 
 namespace softdevice::test {
 namespace {
@@ -100,6 +101,52 @@ TEST(Checks, FindLanesThatWaitForEachOther) {
 TEST(Checks, FindThreadsAtDifferentBarriers) {
   expect_found(run("setp.lt.u32 %p, %n0, 7; @%p bra L; bar.sync 0; ret; L: bar.sync 0;", zeros),
                "threads wait at different barriers");
+}
+
+/// Passes over the banks of shared memory for a store of every lane at `place`, which is given n0.
+std::uint64_t passes(const std::string& place, const std::string& store) {
+  const Result result = run("mov.u64 %a, 7; mov.u64 %b, 7;" + place + store, zeros);
+  EXPECT_TRUE(result.findings.empty());
+  EXPECT_EQ(result.counts.shared_requests, 1U);
+  return result.counts.shared_passes;
+}
+
+/// With SOFTDEVICE_COUNTS.
+class Counts : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (settings().counts.empty()) GTEST_SKIP() << "nothing is counted: set SOFTDEVICE_COUNTS";
+  }
+};
+
+TEST_F(Counts, OfPassesOverTheBanksOfSharedMemory) {
+  const std::string one = "st.shared.u32 [%c], %a;";
+  const std::string two = "st.shared.u64 [%c], %a;";
+  // 32 words in a row, every second, every eighth, and all in one bank but for their halves.
+  EXPECT_EQ(passes("mul.lo.u32 %c, %n0, 4;", one), 1U);
+  EXPECT_EQ(passes("mul.lo.u32 %c, %n0, 8;", one), 2U);
+  EXPECT_EQ(passes("mul.lo.u32 %c, %n0, 32;", one), 8U);
+  // Numbers of 8 and 16 bytes are served for 16 and 8 lanes at a time.
+  EXPECT_EQ(passes("mul.lo.u32 %c, %n0, 8;", two), 2U);
+  EXPECT_EQ(passes("mul.lo.u32 %c, %n0, 16;", two), 4U);
+  EXPECT_EQ(passes("mul.lo.u32 %c, %n0, 16;", "st.shared.v2.u64 [%c], {%a, %b};"), 4U);
+  EXPECT_EQ(passes("and.b32 %c, %n0, 7; mul.lo.u32 %c, %c, 128;", "ld.shared.u32 %d, [%c];"), 8U);
+  EXPECT_EQ(passes("mov.u32 %c, 0;", "ld.shared.u32 %d, [%c];"), 1U);
+}
+
+TEST_F(Counts, OfSectorsOfGlobalMemory) {
+  const auto sectors = [](const std::string& text) {
+    return run(text, std::vector<std::uint64_t>(1024, 0)).counts;
+  };
+  const LaunchCounts close = sectors("st.global.u64 [%mine], %n1;");
+  EXPECT_EQ(close.global_requests, 1U);
+  EXPECT_EQ(close.global_bytes, 256U);
+  EXPECT_EQ(close.global_sectors, 8U);
+  EXPECT_EQ(sectors("mul.wide.u32 %a, %n0, 56; add.s64 %mine, %mine, %a;"
+                    "st.global.u64 [%mine], %n1;")
+                .global_sectors,
+            32U);
+  EXPECT_EQ(sectors("ld.global.u64 %a, [%data];").global_sectors, 1U);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <utility>
 
 #include "softdevice/own/kernels.hpp"
 
@@ -267,6 +268,70 @@ TEST(Instructions, LoadAndStoreVectors) {
   EXPECT_EQ(values_of("ld.param.u64 %d, [data]; sub.s64 %d, %d, %data;")[0], 0U);
   EXPECT_EQ(values_of("ld.param.u8 %d, [data+1]; shr.u64 %a, %data, 8; and.b64 %a, %a, 255;"
                       "sub.s64 %d, %d, %a;")[0],
+            0U);
+}
+
+/// Two numbers of which no two parts are equal.
+constexpr std::uint64_t one = 0x8899aabbccddeeff;
+constexpr std::uint64_t other = 0x0011223344556677;
+
+/// Returns the numbers that statements left behind one and other, in 16 bytes at [%data+16].
+std::pair<std::uint64_t, std::uint64_t> moved(const std::string& statements) {
+  const Result result = run(statements, {one, other, 0, 0}, 1);
+  EXPECT_TRUE(result.findings.empty()) << statements;
+  return {result.numbers[2], result.numbers[3]};
+}
+
+TEST(Instructions, LoadAndStoreEveryWidth) {
+  const std::pair both{one, other};
+  for (const std::string type : {"f64", "u64"}) {
+    for (const std::string space : {".global", ".shared", ""}) {
+      const std::string there = space == ".shared" ? "mov.u64 %a, 64;" : "add.s64 %a, %data, 16;";
+      const std::string back = space == ".shared" ? "ld.shared.v2." + type +
+                                                        " {%d, %e}, [%a];"
+                                                        "st.global.v2." +
+                                                        type + " [%data+16], {%d, %e};"
+                                                  : "";
+      if (space.empty() && type == "u64") continue;
+      EXPECT_EQ(moved("ld.global.v2." + type + " {%b, %c}, [%data];" + there + "st" + space +
+                      ".v2." + type + " [%a], {%b, %c};" + back),
+                both);
+    }
+    EXPECT_EQ(
+        moved("ld.global." + type + " %b, [%data]; mov.u64 %a, 64; st.shared." + type +
+              " [%a], %b; ld.shared." + type + " %c, [%a]; st.global." + type + " [%data+24], %c;"),
+        std::pair(std::uint64_t{0}, one));
+  }
+  EXPECT_EQ(moved("ld.v2.f64 {%b, %c}, [%data]; st.v2.f64 [%data+16], {%b, %c};"), both);
+  EXPECT_EQ(moved("ld.global.v4.u32 {%a, %b, %c, %d}, [%data];"
+                  "st.global.v4.u32 [%data+16], {%a, %b, %c, %d};"),
+            both);
+  EXPECT_EQ(moved("ld.global.v2.f32 {%a, %b}, [%data]; st.global.v2.f32 [%data+16], {%a, %b};"),
+            std::pair(one, std::uint64_t{0}));
+  EXPECT_EQ(moved("ld.global.v2.u32 {%a, %b}, [%data]; mov.b64 %d, {%a, %b};"
+                  "st.global.u64 [%data+16], %d;"),
+            std::pair(one, std::uint64_t{0}));
+  EXPECT_EQ(moved("ld.global.f32 %a, [%data+4]; st.global.f32 [%data+16], %a;").first, one >> 32);
+  EXPECT_EQ(
+      moved("ld.global.u32 %a, [%data]; cvt.u64.u32 %a, %a; st.global.u64 [%data+16], %a;").first,
+      one & low);
+  EXPECT_EQ(
+      moved("ld.global.s32 %a, [%data]; cvt.s64.s32 %a, %a; st.global.u64 [%data+16], %a;").first,
+      (one & low) | ~low);
+  EXPECT_EQ(moved("ld.global.f64 %b, [%data]; mov.u64 %a, 64; st.shared.u64 [%a], %b;"
+                  "ld.shared.u32 %c, [%a+4]; st.global.u32 [%data+16], %c;")
+                .first,
+            one >> 32);
+}
+
+TEST(Instructions, LoadParametersOfEveryWidth) {
+  // The parameter is the address of the numbers.
+  const auto difference = [](const std::string& load) {
+    return moved(load + "sub.s64 %d, %d, %data; st.global.u64 [%data+16], %d;").first;
+  };
+  EXPECT_EQ(difference("ld.param.f64 %d, [data];"), 0U);
+  EXPECT_EQ(difference("ld.param.v2.u32 {%a, %b}, [data]; mov.b64 %d, {%a, %b};"), 0U);
+  EXPECT_EQ(difference("ld.param.u32 %a, [data]; ld.param.s32 %b, [data+4]; mov.b64 %d, {%a, %b};"),
             0U);
 }
 

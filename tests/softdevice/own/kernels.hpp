@@ -11,6 +11,7 @@
 
 #include "softdevice/findings.hpp"
 #include "softdevice/machine/block.hpp"
+#include "softdevice/machine/opcodes.hpp"
 #include "softdevice/ptx/module.hpp"
 
 namespace softdevice::test {
@@ -38,6 +39,7 @@ struct Result {
   std::vector<std::uint64_t> numbers;
   std::map<std::string, long> findings;
   Failure failure = Failure::none;
+  LaunchCounts counts{};
 };
 
 /// Runs the kernel on some blocks; all numbers are written before.
@@ -63,12 +65,15 @@ inline Result run(const std::string& statements, std::vector<std::uint64_t> numb
   std::memcpy(parameters.data(), &address, sizeof address);
   const Operation launch = operation("launch");
   LaunchCounts counts;
-  std::vector<std::uint8_t> taken;
+  std::vector<std::uint8_t> taken(program.code.size());
   const Failure failure =
       run_launch({&program, parameters, n_blocks, n_threads}, launch, {1, count}, counts, taken);
   std::memcpy(numbers.data(), memory.bytes_at(address), bytes);
   memory.free(address);
-  return {std::move(numbers), take_findings(), failure};
+  for (std::size_t i = 0; i < taken.size(); ++i) {
+    if (taken[i] != 0) note_opcode(module.at("test").statements[i]);
+  }
+  return {std::move(numbers), take_findings(), failure, counts};
 }
 
 }  // namespace softdevice::test

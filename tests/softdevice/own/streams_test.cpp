@@ -6,9 +6,11 @@
 
 #include <map>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "softdevice/findings.hpp"
+#include "softdevice/memory/operation.hpp"
 
 namespace softdevice::test {
 namespace {
@@ -179,6 +181,60 @@ TEST_F(Streams, RefuseMoreMemoryThanTheDeviceHas) {
   void* other = nullptr;
   EXPECT_EQ(cudaMalloc(&other, std::size_t{1} << 40), cudaErrorMemoryAllocation);
   EXPECT_EQ(cudaGetLastError(), cudaErrorMemoryAllocation);
+}
+
+TEST(Clocks, KnowWhatWouldBeWithoutAWait) {
+  Clock later;
+  later.set(1, 1);
+  Clock clock;
+  clock.merge(later, 0);
+  EXPECT_EQ(clock.of(1), 1U);
+  EXPECT_EQ(Clock::of(clock.without().at(0), 1), 0U);
+  // Another order makes up for the wait.
+  clock.merge(later);
+  EXPECT_TRUE(clock.without().empty());
+}
+
+/// With SOFTDEVICE_DEVICES=2.
+class TwoDevices : public testing::Test {
+ protected:
+  void SetUp() override {
+    int count = 0;
+    ASSERT_EQ(cudaGetDeviceCount(&count), cudaSuccess);
+    if (count != 2) GTEST_SKIP() << "one device: set SOFTDEVICE_DEVICES=2";
+    take_findings();
+  }
+};
+
+TEST_F(TwoDevices, HaveMemoryEach) {
+  EXPECT_EQ(cudaSetDevice(2), cudaErrorInvalidDevice);
+  std::size_t before[2];
+  std::size_t after[2];
+  std::size_t total = 0;
+  void* memory = nullptr;
+  for (const int device : {0, 1}) {
+    EXPECT_EQ(cudaSetDevice(device), cudaSuccess);
+    EXPECT_EQ(cudaMemGetInfo(&before[device], &total), cudaSuccess);
+  }
+  EXPECT_EQ(cudaMalloc(&memory, 1024), cudaSuccess);
+  for (const int device : {0, 1}) {
+    cudaSetDevice(device);
+    EXPECT_EQ(cudaMemGetInfo(&after[device], &total), cudaSuccess);
+  }
+  EXPECT_EQ(after[0], before[0]);
+  EXPECT_LT(after[1], before[1]);
+  EXPECT_EQ(cudaFree(memory), cudaSuccess);
+  EXPECT_THAT(take_findings(), IsEmpty());
+}
+
+TEST_F(TwoDevices, MustBeChosenByEveryThread) {
+  cudaSetDevice(1);
+  std::thread([] {
+    void* memory = nullptr;
+    EXPECT_EQ(cudaMalloc(&memory, 1024), cudaSuccess);
+    EXPECT_EQ(cudaFree(memory), cudaSuccess);
+  }).join();
+  EXPECT_THAT(take_findings(), Contains(Key(HasSubstr("thread that has not chosen a device"))));
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "softdevice/findings.hpp"
 #include "softdevice/machine/block.hpp"
 #include "softdevice/machine/mutants.hpp"
+#include "softdevice/machine/opcodes.hpp"
 #include "softdevice/ptx/fat_binary.hpp"
 #include "softdevice/ptx/module.hpp"
 #include "softdevice/runtime/runtime.hpp"
@@ -57,10 +58,18 @@ CUkern_st* kernel_of(const void* function) {
     const auto found = binary.module.find(entry->second.name);
     if (found == binary.module.end()) return nullptr;
     kernel = std::make_unique<CUkern_st>(CUkern_st{decode(found->second)});
+    kernel->program.registers = ptx::registers_of(binary.wrapper, entry->second.name);
   } catch (const std::exception& error) {
     give_up(error.what());
   }
   return kernel.get();
+}
+
+void note_opcodes(const Binary& binary) {
+  for (const auto& [name, kernel] :
+       ptx::read_module(ptx::ptx_of(binary.wrapper, settings().capability))) {
+    for (const ptx::Statement& statement : kernel.statements) note_opcode(statement);
+  }
 }
 
 std::vector<std::byte> parameters_of(const Program& program, void** arguments) {
@@ -101,7 +110,9 @@ extern "C" {
 void** __cudaRegisterFatBinary(void* wrapper) {
   return reinterpret_cast<void**>(new Binary{wrapper, {}});
 }
-void __cudaRegisterFatBinaryEnd(void**) {}
+void __cudaRegisterFatBinaryEnd(void** handle) {
+  if (!settings().opcodes.empty()) note_opcodes(*reinterpret_cast<const Binary*>(handle));
+}
 void __cudaUnregisterFatBinary(void**) {}
 
 void __cudaRegisterFunction(void** binary, const char* function, char*, const char* name, int,
@@ -155,7 +166,7 @@ cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void*
         Mutants mutants(launch, operation, moment);
         const Failure failure = run_launch(launch, operation, moment, counts, mutants.taken());
         mutants.run(failure, counts);
-        add_counts(launch.program->name, counts);
+        add_counts(*launch.program, counts);
         if (failure != Failure::none) Runtime::get().sticky = error_of(failure);
       });
 }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "softdevice/findings.hpp"
+#include "softdevice/memory/waits.hpp"
 #include "softdevice/settings.hpp"
 
 namespace softdevice {
@@ -41,6 +42,8 @@ cudaError_t Runtime::enqueue(cudaStream_t stream, const std::string& name, Work 
   task->operation.clock.set(stream->id, stream->count);
   stream->clock = task->operation.clock;
   OperationLog::get().enter(task->operation, task->moment);
+  for (const int wait : std::exchange(stream->unnamed_waits, {})) Waits::get().name(wait, name);
+  if (name != name_of_events) stream->last_work = name;
   task->work = std::move(work);
   task->after = std::exchange(stream->waits, {});
   if (stream->last != nullptr) task->after.push_back(stream->last);
@@ -103,7 +106,9 @@ void Runtime::note_host_use(const void* memory, std::size_t bytes, const Operati
                 [&](const HostUse& use) { return host.of(use.moment.stream) >= use.moment.count; });
   for (const HostUse& use : host_uses_) {
     if (use.begin >= end || use.end <= begin || (!use.is_write && !is_write)) continue;
-    if (!OperationLog::get().is_before(use.operation, operation.clock))
+    if (OperationLog::get().is_before(use.operation, operation.clock))
+      Waits::get().note_conflict(use.moment, operation.clock);
+    else
       find("copies of one place in pinned memory, unordered",
            operation.name + " and " + OperationLog::get().name(use.operation));
   }

@@ -21,6 +21,8 @@ namespace softdevice {
 /// What an operation of a stream does to memory, when it is run.
 using Work = std::function<void(OrderedMemory&, const Operation&, Moment)>;
 
+inline constexpr const char* name_of_events = "event";
+
 /// An operation in the queue of a stream.
 struct Task {
   Operation operation;
@@ -56,11 +58,14 @@ struct CUstream_st {
   softdevice::Clock clock;
   std::shared_ptr<softdevice::Task> last;
   std::vector<std::shared_ptr<softdevice::Task>> waits;
+  std::string last_work;           ///< its last operation but for events
+  std::vector<int> unnamed_waits;  ///< of the next operation (softdevice::Waits)
   std::shared_ptr<softdevice::Recording> recording;
 };
 struct CUevent_st {
   softdevice::Clock clock;
   std::shared_ptr<softdevice::Task> task;
+  std::string behind;  ///< the operation before it in its stream that is no event
   double seconds = 0;
   std::shared_ptr<softdevice::Recording> recording;  ///< recorded there, after the node
   int node = -1;

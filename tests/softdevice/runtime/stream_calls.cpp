@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "softdevice/findings.hpp"
+#include "softdevice/memory/waits.hpp"
 #include "softdevice/runtime/runtime.hpp"
 #include "softdevice/settings.hpp"
 
@@ -120,7 +121,9 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
     stream->recording->is_broken = true;
     return call.runtime.fail(cudaErrorStreamCaptureIsolation);
   }
-  stream->clock.merge(event->clock);
+  const int wait = Waits::get().enter(event->behind);
+  if (wait != Clock::no_wait) stream->unnamed_waits.push_back(wait);
+  stream->clock.merge(event->clock, wait);
   if (event->task != nullptr) stream->waits.push_back(event->task);
   return call.runtime.fail(call.runtime.sticky);
 }
@@ -148,8 +151,9 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
     return cudaSuccess;
   }
   event->seconds = 0;
+  event->behind = stream->last_work;
   const cudaError_t status = call.runtime.enqueue(
-      stream, "event",
+      stream, name_of_events,
       [event](OrderedMemory&, const Operation&, Moment) { event->seconds = now(); });
   event->clock = stream->clock;
   event->task = stream->last;

@@ -10,6 +10,7 @@
 #include "base/device_buffer.hpp"
 #include "base/mode_view.hpp"
 #include "base/stage_timer.hpp"
+#include "base/stream_copies.hpp"
 #include "convolve/ring/device_ring_sums.hpp"
 #include "convolve/ring/mode_zone.hpp"
 #include "convolve/ring/ring_convolution_plan.hpp"
@@ -67,6 +68,7 @@ class CudaRingConvolution final : public RingConvolutionStage {
   void prepare(int local_rank) {
     choose_device(local_rank);
     stream_.emplace();
+    copies_.emplace(*stream_);
     const std::int64_t n_maps = plan_.spec().n_maps;
     sums_ = make_device_ring_sums(plan_, *stream_);
     if (has_modes()) {
@@ -118,7 +120,6 @@ class CudaRingConvolution final : public RingConvolutionStage {
       const StageTimer timer(&times_, "upload");
       upload<T>(in, from);
       upload<T>(MapView<const T>(halo), foreign);
-      stream_->synchronize();
     });
     const std::int64_t n_maps = plan_.spec().n_maps;
     for (std::int64_t first = 0; has_modes() && first < n_maps; first += plan_.maps_together())
@@ -131,18 +132,17 @@ class CudaRingConvolution final : public RingConvolutionStage {
       }
       const StageTimer timer(&times_, "download");
       for (std::int64_t map = 0; map < n_maps; ++map) {
-        copy_to_host(to.component(map).data(), out.component(map).data(),
-                     out.size() * std::int64_t{sizeof(T)}, *stream_);
+        copies_->to_host(to.component(map).data(), out.component(map).data(),
+                         out.size() * std::int64_t{sizeof(T)});
       }
-      stream_->synchronize();
     });
   }
 
   template <class T>
   void upload(MapView<const T> from, DeviceMap<T> to) {
     for (std::int64_t map = 0; map < from.n_components(); ++map) {
-      copy_to_device(from.component(map).data(), to.component(map).data(),
-                     from.size() * std::int64_t{sizeof(T)}, *stream_);
+      copies_->to_device(from.component(map).data(), to.component(map).data(),
+                         from.size() * std::int64_t{sizeof(T)});
     }
   }
 
@@ -188,6 +188,7 @@ class CudaRingConvolution final : public RingConvolutionStage {
   const RingConvolutionPlan& plan_;
   StageTimes times_;
   std::optional<DeviceStream> stream_;
+  std::optional<StreamCopies> copies_;
   std::unique_ptr<DeviceRingSums> sums_;
   std::optional<ModeZone> zone_;
   std::unique_ptr<DeviceRingFft> fft_;
@@ -199,7 +200,7 @@ class CudaRingConvolution final : public RingConvolutionStage {
   DeviceBuffer<Complex> modes_;     ///< of own and halo rings
   DeviceBuffer<Complex> products_;  ///< of own rings
   DeviceBuffer<double> weights_;    ///< [own ring of the zone]
-  DeviceBuffer<double, MemorySpace::pinned> host_halo_;
+  HostBuffer<double> host_halo_;
   DeviceBuffer<Complex, MemorySpace::pinned> host_modes_;
   std::optional<HaloExchange> pixel_exchange_;
   std::optional<HaloModeExchange> mode_exchange_;

@@ -21,11 +21,6 @@ namespace ringweave::detail::gpu {
 /// The partition depends only on the rings of each row, not on where the caller stores its modes.
 class RowBlocks {
  public:
-  /// Default size of a block: enough rows to fill a device for the largest transforms (lmax 32768,
-  /// 1.5 MB per order), and enough blocks to overlap copies for smaller ones (nside 2048, 500 MB in
-  /// all).
-  static constexpr std::int64_t usual_bytes = std::int64_t{128} << 20;
-
   /// Makes blocks of at most `most_bytes`, or of one row with those that fold into it.
   RowBlocks(const LegendreShape& shape, std::int64_t most_bytes);
 

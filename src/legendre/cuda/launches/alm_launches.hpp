@@ -153,7 +153,7 @@ struct PartialSums {
 template <class T, int Maps>
 struct RestoreScalars {
   using Shared = NoShared;
-  static constexpr int least_blocks = 4;
+  static constexpr int least_blocks = 10;
   StepsOfRows steps;
   const double* alpha;
   PartialSums by_two;
@@ -217,7 +217,7 @@ struct PreconditionSpin {
 template <class T>
 struct RestoreSpin {
   using Shared = NoShared;
-  static constexpr int least_blocks = 4;
+  static constexpr int least_blocks = 12;
   StepsOfRows steps;
   PartialSums sums;
   AlmComponent<T> e;

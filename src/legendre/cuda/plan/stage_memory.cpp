@@ -13,14 +13,13 @@ std::int64_t device_legendre_bytes(const LegendreShape& shape, BatchedSums sums)
       .bytes();
 }
 
-LegendreBlockBytes legendre_block_bytes(const LegendreShape& shape) {
+BlockBytes legendre_block_bytes(const LegendreShape& shape) {
   FoldGroups{shape};
   const gpu::BlockMemory memory = gpu::memory_in_blocks(shape.device_bytes);
   const gpu::RowBlocks blocks(shape, memory.block_bytes);
-  const std::int64_t slots = 2 < blocks.size() ? 2 : blocks.size();
   const std::int64_t values = blocks.alm_size() + blocks.n_positions();
-  const std::int64_t copied =
-      slots * values * shape.fields.n_components() * std::int64_t{sizeof(gpu::Double2)};
+  const std::int64_t copied = slots_of(blocks.size()) * values * shape.fields.n_components() *
+                              std::int64_t{sizeof(gpu::Double2)};
   LegendreShape packed = shape;
   packed.rows = blocks.layout();
   gpu::CountingMachine machine;

@@ -31,7 +31,7 @@ inline BlockMemory memory_in_blocks(std::int64_t device_bytes) {
   const StageMemory usual;
   return {{std::min(usual.workspace_bytes, device_bytes / 4),
            std::min(usual.coefficient_bytes, device_bytes / 4)},
-          std::min(RowBlocks::usual_bytes, device_bytes / 8)};
+          std::min(usual_block_bytes, device_bytes / 8)};
 }
 
 /// A stage whose a_lm and modes are those of one block at a time: a call is for rows of one block,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "legendre/cuda/blocks/block_pipeline.hpp"
+#include "legendre/cuda/blocks/row_pipeline.hpp"
 
 #include <gtest/gtest.h>
 
@@ -103,7 +103,8 @@ struct EmulatedPipeline {
   template <class T>
   using Pinned = Buffer<T>;
 };
-using Pipeline = BlockPipeline<EmulatedPipeline>;
+using Pipeline = RowPipeline<EmulatedPipeline>;
+using Data = RowData<EmulatedPipeline>;
 
 /// "Computes" modes of the rows of a block as their a_lm's number plus one, through all copies.
 struct Work {
@@ -112,46 +113,46 @@ struct Work {
   AlmView<const double> alm;
   const ModeLayout& rows;
   ModeView<double> modes;
+  RowRange wanted{0, 17};
   std::int64_t fail_at = -1;
 
-  void fill(Pipeline::Slot& slot, RowRange heads) const {
-    blocks.gather<double>(heads, alm, slot.host_alm.data());
+  std::optional<RowRange> block(std::int64_t b) const { return wanted_heads(blocks, b, wanted); }
+  void fill(Data& data, RowRange heads) const {
+    blocks.gather<double>(heads, alm, data.host_alm.data());
   }
-  void upload(Pipeline::Slot& slot, RowRange heads, const EmulatedPipeline::Stream& stream) const {
-    stream.give([&slot, run = blocks.alm_of(heads)] {
-      std::copy_n(slot.host_alm.data() + run.begin, run.size(), slot.alm.data() + run.begin);
+  void upload(Data& data, RowRange heads, const EmulatedPipeline::Stream& stream) const {
+    stream.give([&data, run = blocks.alm_of(heads)] {
+      std::copy_n(data.host_alm.data() + run.begin, run.size(), data.alm.data() + run.begin);
     });
   }
-  void compute(Pipeline::Slot& slot, RowRange heads) const {
+  void compute(Data& data, RowRange heads) const {
     if (heads.begin == fail_at) throw ResourceError("the device is gone");
-    pipeline.stream().give([&slot, from = blocks.alm_of(heads), to = blocks.modes_of(heads)] {
+    pipeline.stream().give([&data, from = blocks.alm_of(heads), to = blocks.modes_of(heads)] {
       for (std::int64_t i = to.begin; i < to.end; ++i) {
-        slot.modes.data()[i] = slot.alm.data()[from.begin] + 1.0;
+        data.modes.data()[i] = data.alm.data()[from.begin] + 1.0;
       }
     });
   }
-  void download(Pipeline::Slot& slot, RowRange heads,
-                const EmulatedPipeline::Stream& stream) const {
-    stream.give([&slot, run = blocks.modes_of(heads)] {
-      std::copy_n(slot.modes.data() + run.begin, run.size(), slot.host_modes.data() + run.begin);
+  void download(Data& data, RowRange heads, const EmulatedPipeline::Stream& stream) const {
+    stream.give([&data, run = blocks.modes_of(heads)] {
+      std::copy_n(data.modes.data() + run.begin, run.size(), data.host_modes.data() + run.begin);
     });
   }
-  void unpack(Pipeline::Slot& slot, RowRange heads) const {
-    blocks.scatter(heads, slot.host_modes.data(), rows, modes);
+  void unpack(Data& data, RowRange heads) const {
+    blocks.scatter(heads, data.host_modes.data(), rows, modes);
   }
 };
 
-TEST(BlockPipeline, CopiesOvertakeNothingTheyMustNot) {
+TEST(RowPipeline, CopiesOvertakeNothingTheyMustNot) {
   const LegendreProblem problem(RingGrid::healpix(8), 16, 16, {0});
   const RowBlocks blocks(shape_of(problem), 1);  // one row per block
   ASSERT_EQ(blocks.size(), 17);
-  Pipeline pipeline(blocks, 1);
+  auto pipeline = make_row_pipeline<EmulatedPipeline>(blocks, 1);
   const auto alm = random_values(problem.alm_size(), 71);
   const AlmView<const double> alm_view(alm.data(), 1, problem.alm_layout.size());
   for (int repeat = 0; repeat < 50; ++repeat) {
     std::vector<Complex> modes(to_size(problem.modes_size()));
-    pipeline.run({0, 17},
-                 Work{blocks, pipeline, alm_view, problem.rows, LegendreProblem::view(modes)});
+    pipeline.run(Work{blocks, pipeline, alm_view, problem.rows, LegendreProblem::view(modes)});
     problem.for_each_mode([&](std::int64_t row, std::int64_t, std::int64_t mode) {
       const int m = problem.alm_layout.order(row);
       ASSERT_EQ(modes[to_size(mode)], alm[to_size(problem.alm_layout.index(row, m))] + 1.0);
@@ -159,18 +160,20 @@ TEST(BlockPipeline, CopiesOvertakeNothingTheyMustNot) {
   }
 }
 
-TEST(BlockPipeline, AFailedCallLeavesNothingToTheNext) {
+TEST(RowPipeline, AFailedCallLeavesNothingToTheNext) {
   const LegendreProblem problem(RingGrid::healpix(8), 16, 16, {0});
   const RowBlocks blocks(shape_of(problem), 1);
-  Pipeline pipeline(blocks, 1);
+  auto pipeline = make_row_pipeline<EmulatedPipeline>(blocks, 1);
   const auto alm = random_values(problem.alm_size(), 72);
   const AlmView<const double> alm_view(alm.data(), 1, problem.alm_layout.size());
   std::vector<Complex> modes(to_size(problem.modes_size()));
-  Work work{blocks, pipeline, alm_view, problem.rows, LegendreProblem::view(modes), 5};
-  EXPECT_THROW(pipeline.run({0, 17}, work), ResourceError);
+  Work work{blocks, pipeline, alm_view, problem.rows, LegendreProblem::view(modes)};
+  work.fail_at = 5;
+  EXPECT_THROW(pipeline.run(work), ResourceError);
   const std::vector<Complex> after_error = modes;
   work.fail_at = -1;
-  pipeline.run({16, 17}, work);
+  work.wanted = {16, 17};
+  pipeline.run(work);
   problem.for_each_mode([&](std::int64_t row, std::int64_t, std::int64_t mode) {
     if (row == 16) return;
     EXPECT_EQ(modes[to_size(mode)], after_error[to_size(mode)]);
