@@ -114,7 +114,7 @@ TEST_P(PointAccuracy, OfSingleModesAtTheEdgeOfTheBandMeetsEpsilon) {
 
 /// Where taps have the offset zero.
 TEST_P(PointAccuracy, OnFineSamplesMeetsEpsilon) {
-  for (const double epsilon : {1e-4, 1e-12}) {
+  for (const double epsilon : {1e-2, 1e-4, 1e-12}) {
     const PointSpec spec = spec_of(lmax, {GetParam()}, epsilon);
     // The number of points chooses the fine samples, on which they then are.
     const std::int64_t n = n_points / 2;
