@@ -237,8 +237,8 @@ TEST(PointErrors, NextToAPoleOrdersLoseWhatTheirRecurrencesDo) {
   const PointRings rings(spec_of(lmax, {spin}, epsilon), direct.points());
   columns.push_back(
       errors_by_distance(of_numbers(synthesized(*rings.transform, white), rings.places), expected));
-  // Of unit variance, without degrees below the spin.
-  const double rms = std::sqrt((std::pow(lmax + 1.0, 2) - spin * spin) / (4 * std::numbers::pi));
+  const auto n = static_cast<double>(expected.n_components() * expected.size());
+  const double rms = std::sqrt(squared_norm<double>(Communicator::self(), expected.view()) / n);
   const double allowed = 0.75 * std::pow(lmax, 1.5) * std::numeric_limits<double>::epsilon() +
                          tolerance::at_points(epsilon, lmax) * tolerance::max_over_rms;
   for (std::size_t k = 0; k < std::size(distances); ++k) {
