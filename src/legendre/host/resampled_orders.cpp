@@ -33,6 +33,13 @@ ThetaResampling plan_of(const LegendreShape& shape) {
   return {*shape.grid, lmax, *shape.fine_rows};
 }
 
+/// Calls visit(ring) for the rings in `all` that are not in `own`.
+template <class Visit>
+void for_each_left_out(RingRange all, RingRange own, const Visit& visit) {
+  for (std::int64_t ring = all.begin; ring < std::min(own.begin, all.end); ++ring) visit(ring);
+  for (std::int64_t ring = std::max(own.end, all.begin); ring < all.end; ++ring) visit(ring);
+}
+
 }  // namespace
 
 ResampledOrders::ResampledOrders(const LegendreShape& shape, const FoldPhases& phases)
@@ -181,13 +188,6 @@ void ResampledOrders::for_each_target(const Lanes& lanes,
       });
     }
   }
-}
-
-/// Calls visit(ring) for the rings in `all` that are not in `own`.
-template <class Visit>
-void for_each_left_out(RingRange all, RingRange own, const Visit& visit) {
-  for (std::int64_t ring = all.begin; ring < std::min(own.begin, all.end); ++ring) visit(ring);
-  for (std::int64_t ring = std::max(own.end, all.begin); ring < all.end; ++ring) visit(ring);
 }
 
 /// Clears the modes of an order on equidistant rings that only the spins of other fields keep, so
