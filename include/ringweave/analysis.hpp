@@ -61,6 +61,13 @@ class Analysis {
     return jacobi<T>(map.view(), n_iter, alm.view(), progress);
   }
 
+  /// The same with scratch of the caller's, so that calls with one `report` allocate nothing from
+  /// the second time on. `work` is as large as the map; it and `report` are overwritten.
+  /// Collective.
+  template <class T>
+  void jacobi_within(MapView<const T> map, int n_iter, AlmView<T> alm, MapView<T> work,
+                     AnalysisReport& report, const AnalysisProgress& progress = {});
+
   /// The same, with the map's memory as scratch: its contents are lost. Holds one more map if
   /// needs_residual_map() and n_iter > 0. Collective.
   template <class T>
@@ -91,8 +98,12 @@ class Analysis {
   void weigh_pixels(MapView<T> map) const;
   /// jacobi() with the residual made of pixels; `work` holds the same as `map`.
   template <class T>
-  AnalysisReport jacobi_on_pixels(MapView<const T> map, int n_iter, AlmView<T> alm, MapView<T> work,
-                                  const AnalysisProgress& progress);
+  void jacobi_on_pixels(MapView<const T> map, int n_iter, AlmView<T> alm, MapView<T> work,
+                        AnalysisReport& report, const AnalysisProgress& progress);
+  /// jacobi() with the residual made of spectra, which replace the pixels of `work`.
+  template <class T>
+  void jacobi_on_spectra(MapView<T> work, int n_iter, AlmView<T> alm, AnalysisReport& report,
+                         const AnalysisProgress& progress);
 
   SphericalHarmonicTransform& transform_;
   std::shared_ptr<const AnalysisWeights> weights_;

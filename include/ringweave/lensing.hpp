@@ -54,7 +54,8 @@ class Deflection {
   double rms() const;      ///< of |d| over the sphere
   double largest() const;  ///< |d| of any pixel
 
-  /// * Computes |A|, the area around n' over the area around n, with fields of spin 0 and 2.
+  /// * Returns |A|, the area around n' over the area around n. The first call computes it with
+  /// fields of spin 0 and 2 and keeps it, 8 bytes a pixel; later calls plan and allocate nothing.
   /// map    [pixel]; overwritten
   /// Error  UsageError on all ranks for the inverse of a deflection, which has no potential, or
   ///        when a shape is wrong on one.
@@ -185,9 +186,8 @@ class Delensing {
   /// The transform to the points that the pixels see, for reports.
   const PointTransform& transform() const;
 
-  /// * Computes the delensed map. Reads `map`, overwrites `delensed`. Plans nothing. After the
-  /// first call it allocates nothing, but for corrections: sums of residuals, and a map where the
-  /// analysis is on a device.
+  /// * Computes the delensed map. Reads `map`, overwrites `delensed`. Plans nothing, and allocates
+  /// nothing after the first call.
   /// Error  UsageError on all ranks when a shape is wrong on one.
   template <class T>
   void delens(MapView<const T> map, MapView<T> delensed);

@@ -175,7 +175,8 @@ int Deflection::evaluations() const { return impl_->evaluations; }
 const StageTimes& Deflection::times() const { return impl_->times; }
 
 std::int64_t Deflection::bytes() const {
-  return impl_->vectors.bytes() + (impl_->source ? impl_->source->alm.bytes() : 0);
+  return impl_->vectors.bytes() + (impl_->source ? impl_->source->alm.bytes() : 0) +
+         (impl_->area ? held_bytes(*impl_->area) : 0);
 }
 
 void Deflection::positions(View<double> theta, View<double> phi) const {
@@ -194,6 +195,43 @@ void Deflection::rotation(View<double> cos_gamma, View<double> sin_gamma) const 
   });
 }
 
+void Deflection::Impl::find_area() const {
+  const FieldSet fields(source->has_curl ? std::vector{2, 0, 0} : std::vector{2, 0});
+  TransformSpec spec = transform_spec(bands->grid(), source->layout, source->exchange, fields);
+  spec.ring_bands = bands;
+  SphericalHarmonicTransform transform(comm, spec);
+  MapBuffer<double> shear = agreed(comm, [&] { return transform.make_map<double>(); });
+  {
+    AlmBuffer<double> alm = agreed(comm, [&] { return transform.make_alm<double>(); });
+    const auto fill = [&](std::int64_t component, std::int64_t from, const auto& factor) {
+      const auto to = alm.view().component(component);
+      std::copy_n(source->alm.view().component(from).data(), to.size(), to.data());
+      scale(source->layout, to, factor);
+    };
+    agree(comm, [&] {
+      for (const std::int64_t from : {0, 1}) {
+        fill(from, from,
+             [](int l) { return l < 2 ? 0.0 : 0.5 * std::sqrt((l - 1.0) * (l + 2.0)); });
+        if (from == 0 || source->has_curl)
+          fill(2 + from, from, [](int l) { return 0.5 * std::sqrt(l * (l + 1.0)); });
+      }
+    });
+    transform.synthesize<double>(std::as_const(alm).view(), shear.view());
+  }
+  const std::int64_t n = rings.n_pixels();
+  agree(comm, [&] { area.emplace(n); });
+  const double* const s = shear.view().data();
+  const double* const d = vectors.view().data();
+#pragma omp parallel for schedule(static)
+  for (std::int64_t i = 0; i < n; ++i) {
+    (*area)[i] = ringweave::magnification({.kappa = s[2 * n + i],
+                                           .omega = source->has_curl ? s[3 * n + i] : 0,
+                                           .gamma1 = s[i],
+                                           .gamma2 = s[n + i]},
+                                          {d[i], d[n + i]});
+  }
+}
+
 void Deflection::magnification(View<double> map) const {
   const Impl& own = *impl_;
   agree(own.comm, [&] {
@@ -201,40 +239,8 @@ void Deflection::magnification(View<double> map) const {
       throw UsageError("the inverse of a deflection has no potential, from which |A| is computed");
     require_planned(where, map.size(), own.rings.n_pixels(), "pixels of |A|");
   });
-  const DeflectionSource& source = *own.source;
-  const FieldSet fields(source.has_curl ? std::vector{2, 0, 0} : std::vector{2, 0});
-  TransformSpec spec = transform_spec(own.bands->grid(), source.layout, source.exchange, fields);
-  spec.ring_bands = own.bands;
-  SphericalHarmonicTransform transform(own.comm, spec);
-  MapBuffer<double> shear = agreed(own.comm, [&] { return transform.make_map<double>(); });
-  {
-    AlmBuffer<double> alm = agreed(own.comm, [&] { return transform.make_alm<double>(); });
-    const auto fill = [&](std::int64_t component, std::int64_t from, const auto& factor) {
-      const auto to = alm.view().component(component);
-      std::copy_n(source.alm.view().component(from).data(), to.size(), to.data());
-      scale(source.layout, to, factor);
-    };
-    agree(own.comm, [&] {
-      for (const std::int64_t from : {0, 1}) {
-        fill(from, from,
-             [](int l) { return l < 2 ? 0.0 : 0.5 * std::sqrt((l - 1.0) * (l + 2.0)); });
-        if (from == 0 || source.has_curl)
-          fill(2 + from, from, [](int l) { return 0.5 * std::sqrt(l * (l + 1.0)); });
-      }
-    });
-    transform.synthesize<double>(std::as_const(alm).view(), shear.view());
-  }
-  const double* const s = shear.view().data();
-  const double* const d = own.vectors.view().data();
-  const std::int64_t n = map.size();
-#pragma omp parallel for schedule(static)
-  for (std::int64_t i = 0; i < n; ++i) {
-    map[i] = ringweave::magnification({.kappa = s[2 * n + i],
-                                       .omega = source.has_curl ? s[3 * n + i] : 0,
-                                       .gamma1 = s[i],
-                                       .gamma2 = s[n + i]},
-                                      {d[i], d[n + i]});
-  }
+  if (!own.area) own.find_area();
+  std::copy(own.area->begin(), own.area->end(), map.data());
 }
 
 Deflection Deflection::inverse() const {

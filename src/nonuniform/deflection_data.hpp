@@ -40,6 +40,10 @@ struct Deflection::Impl {
   std::optional<detail::DeflectionSource> source;  ///< none: the inverse of a deflection
   int evaluations = 0;
   StageTimes times;
+  mutable std::optional<HostBuffer<double>> area;  ///< |A| of the pixels, once it is computed
+
+  /// Computes |A| from the source. Collective.
+  void find_area() const;
 
   /// Calls use(pixels, number of the first) for short pieces of all rings. OpenMP; `use` must not
   /// throw.

@@ -98,22 +98,18 @@ struct Delensing::Impl {
     agree(comm, [&] {
       analysed = transform.make_alm<double>();
       moved = points.make_alm<double>();
-      if (corrects_in_place()) residual = transform.make_map<double>();
+      if (n_iter > 0) residual = transform.make_map<double>();
     });
   }
-
-  bool corrects_in_place() const { return n_iter > 0 && !analysis.needs_residual_map(); }
 
   /// Computes the a_lm of a map, in the memory of `moved`.
   template <class T>
   AlmView<const T> analyse(MapView<const T> map) {
     const AlmView<T> alm = as_type<std::complex<T>>(analysed);
-    if (corrects_in_place()) {
-      const MapView<T> work = as_type<T>(residual);
-      copy<T>(map, work);
-      analysis.jacobi_destroying<T>(work, n_iter, alm);
+    if (n_iter > 0) {
+      analysis.jacobi_within<T>(map, n_iter, alm, as_type<T>(residual), report);
     } else {
-      analysis.jacobi<T>(map, n_iter, alm);
+      analysis.jacobi<T>(map, 0, alm);
     }
     const AlmView<T> of_points = as_type<std::complex<T>>(moved);
     moves.move<T>(alm, of_points);
@@ -129,7 +125,8 @@ struct Delensing::Impl {
   // Memory of calls, for doubles or floats.
   AlmBuffer<double> analysed;  ///< as the analysis has its orders
   AlmBuffer<double> moved;     ///< as the transform to pixels does
-  MapBuffer<double> residual;  ///< empty unless corrects_in_place()
+  MapBuffer<double> residual;  ///< empty without corrections
+  AnalysisReport report;
 };
 
 Delensing::Delensing(const Communicator& comm, const Deflection& inverse, const PointSpec& spec,

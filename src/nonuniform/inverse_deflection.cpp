@@ -204,8 +204,10 @@ PointSpec spec_of_inverse(int lmax, int mmax, const ExchangeOptions& exchange, d
   spec.lmax = lmax;
   spec.mmax = mmax;
   spec.fields = FieldSet({1});
-  // So that d is known to a tenth of the accuracy asked for.
-  spec.epsilon = std::clamp(0.1 * accuracy / rms, 1e-13, 1e-3);
+  // So that d is known to a tenth of the accuracy asked for. A whole decade, so that predictions
+  // for a usual deflection have the taps of most others.
+  const double decade = std::pow(10, std::floor(std::log10(0.1 * accuracy / rms)));
+  spec.epsilon = std::clamp(decade, 1e-13, 1e-3);
   spec.exchange = exchange;
   return spec;
 }

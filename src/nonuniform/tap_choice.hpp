@@ -11,8 +11,8 @@ inline constexpr double least_epsilon = 1e-13;
 struct TapProblem {
   std::int64_t lmax = 0;
   std::int64_t mmax = 0;
-  /// Bound of the rms error of every mode over its amplitude, and so of the values over their rms;
-  /// without rounding.
+  /// Bound of the error of every mode over its amplitude, wherever points lie among the samples,
+  /// and so of the rms error of values over their rms; without rounding.
   double epsilon = 0;
   std::int64_t n_points = 0;
   int n_components = 1;

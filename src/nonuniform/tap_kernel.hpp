@@ -35,7 +35,8 @@ class TapKernel {
   /// frequency  xi in cycles per fine sample, 0 to 1 / (2 oversampling)
   double transform(double frequency) const;
 
-  /// Predicts the rms error of the worst mode over its amplitude, without rounding.
+  /// Predicts the error of the worst mode over its amplitude at the worst offset of a point among
+  /// the samples, without rounding.
   double error() const { return error_; }
   /// Predicts the error of one mode.
   double error(double frequency) const;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "nonuniform/tap_modes.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <complex>
 #include <numbers>
@@ -26,6 +27,11 @@ TapModes::TapModes(int width, std::vector<double> frequencies)
     if (node.cos_theta < 0) break;
     offsets_.push_back(node.cos_theta);
     weights_.push_back(node.weight);
+  }
+  // A point on a sample, or halfway between two: errors may be largest there.
+  for (const Long x : {Long(0), Long(1)}) {
+    offsets_.push_back(x);
+    weights_.push_back(0);
   }
   const auto turn = [](Long cycles) { return std::polar(Long(1), 2 * pi * cycles); };
   for (const double frequency : frequencies_) {
@@ -59,18 +65,15 @@ TapModes::Sums TapModes::sums(std::size_t frequency, const std::vector<Long>& ta
     sums.mean += weights_[q] * re;
     sums.remainders.insert(sums.remainders.end(), {re, im});
   }
-  for (std::size_t q = 0; q < n; ++q) {
-    const Long root = std::sqrt(weights_[q]);
-    sums.remainders[2 * q] = root * (sums.remainders[2 * q] - sums.mean);
-    sums.remainders[2 * q + 1] *= root;
-  }
+  for (std::size_t q = 0; q < n; ++q) sums.remainders[2 * q] -= sums.mean;
   return sums;
 }
 
 Long TapModes::Sums::error() const {
-  Long square = 0;
-  for (const Long remainder : remainders) square += remainder * remainder;
-  return std::sqrt(square) / std::abs(mean);
+  Long largest = 0;
+  for (std::size_t q = 0; q < remainders.size(); q += 2)
+    largest = std::max(largest, std::hypot(remainders[q], remainders[q + 1]));
+  return largest / std::abs(mean);
 }
 
 std::vector<double> crowded_frequencies(int n, double highest) {

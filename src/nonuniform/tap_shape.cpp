@@ -16,14 +16,15 @@ namespace {
 
 using Long = long double;
 constexpr int n_terms = TapShape::n_corrections + 1;
-using Terms = std::array<Long, n_terms>;
+using LongTerms = std::array<Long, n_terms>;
+using Terms = std::array<double, n_terms>;
 
 // With fewer the fit hides its error between them.
-constexpr int n_frequencies = 61;
+constexpr int n_frequencies = 45;
 constexpr int n_reweightings = 16;
 // b over pi width (1 - 1 / (2 oversampling)).
-constexpr double least_factor = 0.92;
-constexpr double most_factor = 1.01;
+constexpr double least_factor = 0.90;
+constexpr double most_factor = 1.08;
 constexpr int n_factors = 10;
 constexpr int middle_factor = 5;
 
@@ -38,8 +39,8 @@ Long bessel_of_root(Long square) {
   return sum;
 }
 
-Terms legendre_terms(Long x) {
-  Terms terms{};
+LongTerms legendre_terms(Long x) {
+  LongTerms terms{};
   Long before = 1;
   Long value = x;
   terms[0] = 1;
@@ -51,49 +52,41 @@ Terms legendre_terms(Long x) {
   return terms;
 }
 
-/// Squares of one mode as functions of the terms' coefficients c, c_0 = 1: the error is
-/// c^T square c / (c^T mean)^2.
-struct ModeSquares {
+/// How the sums of one mode follow from the terms' coefficients c, c_0 = 1. In double: remainders
+/// are small already, so that rounding is as small beside them.
+struct ModeTerms {
   Terms mean{};
-  std::array<Terms, n_terms> square{};
-
-  Long error(const Terms& c) const {
-    Long sum = 0;
-    Long h = 0;
-    for (std::size_t i = 0; i < n_terms; ++i) {
-      h += c[i] * mean[i];
-      for (std::size_t j = 0; j < n_terms; ++j) sum += c[i] * square[i][j] * c[j];
-    }
-    return std::sqrt(std::max(sum, Long(0))) / std::abs(h);
-  }
+  std::vector<Terms> remainders;  ///< [offset][real, imaginary]
 };
 
-std::vector<ModeSquares> mode_squares(const TapModes& modes, int width, Long b) {
+double product(const Terms& a, const Terms& b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < n_terms; ++i) sum += a[i] * b[i];
+  return sum;
+}
+
+std::vector<ModeTerms> mode_terms(const TapModes& modes, int width, Long b) {
   std::array<std::vector<Long>, n_terms> taps;
   const Long at_centre = bessel_of_root(b * b);
   for (const Long offset : modes.offsets()) {
     for (int i = 0; i < width; ++i) {
       const Long x = 2 * modes.tap_position(i, offset) / width;
-      const Terms terms = legendre_terms(x);
+      const LongTerms terms = legendre_terms(x);
       const Long value = bessel_of_root(b * b * (1 - x * x)) / at_centre;
       for (std::size_t j = 0; j < n_terms; ++j) taps[j].push_back(value * terms[j]);
     }
   }
-  std::vector<ModeSquares> squares(modes.frequencies().size());
-  for (std::size_t k = 0; k < squares.size(); ++k) {
-    std::array<TapModes::Sums, n_terms> sums;
+  std::vector<ModeTerms> terms(modes.frequencies().size());
+  for (std::size_t k = 0; k < terms.size(); ++k) {
+    terms[k].remainders.resize(2 * modes.offsets().size());
     for (std::size_t j = 0; j < n_terms; ++j) {
-      sums[j] = modes.sums(k, taps[j]);
-      squares[k].mean[j] = sums[j].mean;
-      for (std::size_t i = 0; i <= j; ++i) {
-        Long product = 0;
-        for (std::size_t q = 0; q < sums[j].remainders.size(); ++q)
-          product += sums[i].remainders[q] * sums[j].remainders[q];
-        squares[k].square[i][j] = squares[k].square[j][i] = product;
-      }
+      const TapModes::Sums sums = modes.sums(k, taps[j]);
+      terms[k].mean[j] = static_cast<double>(sums.mean);
+      for (std::size_t q = 0; q < sums.remainders.size(); ++q)
+        terms[k].remainders[q][j] = static_cast<double>(sums.remainders[q]);
     }
   }
-  return squares;
+  return terms;
 }
 
 /// Returns c, c_0 = 1, that minimises c^T square c.
@@ -101,14 +94,14 @@ Terms least_squares(std::array<Terms, n_terms> square) {
   // Elimination without pivoting, from the last unknown: the matrix is positive.
   for (std::size_t p = n_terms - 1; p > 0; --p) {
     for (std::size_t i = 0; i < p; ++i) {
-      const Long ratio = square[i][p] / square[p][p];
+      const double ratio = square[i][p] / square[p][p];
       for (std::size_t j = 0; j < p; ++j) square[i][j] -= ratio * square[p][j];
     }
   }
   Terms c{};
   c[0] = 1;
   for (std::size_t p = 1; p < n_terms; ++p) {
-    Long sum = 0;
+    double sum = 0;
     for (std::size_t j = 0; j < p; ++j) sum += square[p][j] * c[j];
     c[p] = -sum / square[p][p];
   }
@@ -117,36 +110,47 @@ Terms least_squares(std::array<Terms, n_terms> square) {
 
 struct Fit {
   Terms c{};
-  Long error = std::numeric_limits<Long>::infinity();  ///< of the worst mode
+  double error = std::numeric_limits<double>::infinity();  ///< of the worst mode and offset
 };
 
-/// Fits c by least squares of the errors, with weights that grow where errors are large until all
-/// are as small as the largest can be.
-Fit fit_terms(const std::vector<ModeSquares>& modes) {
+/// Fits c by least squares of the errors of all modes at all offsets, with weights that grow where
+/// errors are large until all are as small as the largest can be (Lawson's method).
+Fit fit_terms(const std::vector<ModeTerms>& modes) {
   Fit best;
-  std::vector<Long> weights(modes.size(), 1);
-  std::vector<Long> means;
-  for (const ModeSquares& mode : modes) means.push_back(mode.mean[0]);
+  const std::size_t n_offsets = modes.front().remainders.size() / 2;
+  std::vector<double> weights(modes.size() * n_offsets, 1);
+  Terms c{};
+  c[0] = 1;
   for (int step = 0; step < n_reweightings; ++step) {
     std::array<Terms, n_terms> square{};
     for (std::size_t k = 0; k < modes.size(); ++k) {
-      const Long factor = weights[k] / (means[k] * means[k]);
-      for (std::size_t i = 0; i < n_terms; ++i)
-        for (std::size_t j = 0; j < n_terms; ++j) square[i][j] += factor * modes[k].square[i][j];
+      const double h = product(c, modes[k].mean);
+      for (std::size_t q = 0; q < 2 * n_offsets; ++q) {
+        const Terms& remainder = modes[k].remainders[q];
+        const double factor = weights[k * n_offsets + q / 2] / (h * h);
+        for (std::size_t i = 0; i < n_terms; ++i) {
+          const double scaled = factor * remainder[i];
+          for (std::size_t j = 0; j < n_terms; ++j) square[i][j] += scaled * remainder[j];
+        }
+      }
     }
     Fit fit;
-    fit.c = least_squares(square);
+    fit.c = c = least_squares(square);
     fit.error = 0;
-    Long sum = 0;
+    double sum = 0;
     for (std::size_t k = 0; k < modes.size(); ++k) {
-      const Long error = modes[k].error(fit.c);
-      fit.error = std::max(fit.error, error);
-      weights[k] *= error;
-      sum += weights[k];
-      means[k] = 0;
-      for (std::size_t i = 0; i < n_terms; ++i) means[k] += fit.c[i] * modes[k].mean[i];
+      const double h = std::abs(product(c, modes[k].mean));
+      for (std::size_t q = 0; q < n_offsets; ++q) {
+        const double re = product(c, modes[k].remainders[2 * q]) / h;
+        const double im = product(c, modes[k].remainders[2 * q + 1]) / h;
+        const double error = std::sqrt(re * re + im * im);
+        fit.error = std::max(fit.error, error);
+        double& weight = weights[k * n_offsets + q];
+        weight *= error;
+        sum += weight;
+      }
     }
-    for (Long& weight : weights) weight /= sum;
+    for (double& weight : weights) weight /= sum;
     if (fit.error < best.error) best = fit;
   }
   return best;
@@ -155,7 +159,7 @@ Fit fit_terms(const std::vector<ModeSquares>& modes) {
 }  // namespace
 
 long double TapShape::operator()(long double x) const {
-  const Terms terms = legendre_terms(x);
+  const LongTerms terms = legendre_terms(x);
   Long sum = 1;
   for (std::size_t j = 0; j < n_corrections; ++j) sum += corrections[j] * terms[j + 1];
   return bessel_of_root(b * b * (1 - x * x)) / bessel_of_root(b * b) * sum;
@@ -164,12 +168,12 @@ long double TapShape::operator()(long double x) const {
 TapShape fit_tap_shape(int width, double oversampling) {
   const TapModes modes(width, crowded_frequencies(n_frequencies, 0.5 / oversampling));
   TapShape best{};
-  Long least = std::numeric_limits<Long>::infinity();
+  double least = std::numeric_limits<double>::infinity();
   const auto improves = [&](int k) {
     if (k < 0 || k >= n_factors) return false;
     const double factor = least_factor + (most_factor - least_factor) * k / (n_factors - 1);
     const Long b = std::numbers::pi_v<Long> * width * factor * (1 - 0.5 / oversampling);
-    const Fit fit = fit_terms(mode_squares(modes, width, b));
+    const Fit fit = fit_terms(mode_terms(modes, width, b));
     if (fit.error >= least) return false;
     least = fit.error;
     best = {width, b, {}};

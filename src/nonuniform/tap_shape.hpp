@@ -17,7 +17,7 @@ struct TapShape {
 };
 
 /// Finds the shape for which the worst mode up to the frequency 1 / (2 oversampling) has the least
-/// error: c by reweighted least squares, b by trial. Milliseconds.
+/// error at the worst offset of a point: c by reweighted least squares, b by trial. Milliseconds.
 /// From   Kaiser & Bessel's window; Fessler & Sutton (2003), IEEE Trans. Signal Process. 51,
 ///        doi:10.1109/TSP.2002.807005 (errors of interpolation from oversampled modes)
 TapShape fit_tap_shape(int width, double oversampling);

@@ -11,14 +11,16 @@
 namespace ringweave::detail::inline sphere {
 namespace {
 
-int highest_order(double cos_theta, double sin_theta, int lmax, int mmax, int spin) {
-  const double s = spin;
+/// Returns the highest order that a field of any spin up to max_spin keeps.
+int highest_order(double cos_theta, double sin_theta, int lmax, int mmax, int max_spin) {
   const double turning = lmax * sin_theta;
   const double t = turning + 8 + 11 * std::cbrt(turning * cos_theta * cos_theta);
+  // Beyond this spin the limit falls again.
+  const double s = std::min<double>(max_spin, t * std::abs(cos_theta) / sin_theta);
   // The larger root of m^2 - 2 m s |z| + s^2 = t^2, written with sin^2 = 1 - z^2.
   const double under_root = t * t - s * s * sin_theta * sin_theta;
   const double m = s * std::abs(cos_theta) + std::sqrt(std::max(0.0, under_root));
-  return static_cast<int>(std::min<double>(mmax, std::max(m, s) + 0.5));
+  return static_cast<int>(std::min<double>(mmax, std::max<double>(m, max_spin) + 0.5));
 }
 
 /// Returns the highest order kept on every ring if it were nearer to the equator by an angle.

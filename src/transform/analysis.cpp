@@ -2,6 +2,7 @@
 #include "ringweave/analysis.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <complex>
 #include <memory>
@@ -18,13 +19,13 @@ using namespace detail;
 
 namespace {
 
-/// Sums term(i) over i < size in blocks of a fixed length, added in order: the result does not
-/// depend on the number of threads.
+/// Sums term(i) over i < size in a fixed number of blocks, added in order: the result does not
+/// depend on the number of threads. Allocates nothing.
 template <class Term>
 double ordered_sum(std::int64_t size, const Term& term) {
-  constexpr std::int64_t block = 4096;
-  const std::int64_t n_blocks = (size + block - 1) / block;
-  std::vector<double> partial(to_size(n_blocks));
+  constexpr std::int64_t n_blocks = 1024;
+  const std::int64_t block = (size + n_blocks - 1) / n_blocks;
+  std::array<double, std::size_t{n_blocks}> partial;
 #pragma omp parallel for schedule(static)
   for (std::int64_t b = 0; b < n_blocks; ++b) {
     double sum = 0;
@@ -62,10 +63,12 @@ void subtract_from(MapView<const T> map, MapView<T> result) {
 /// Runs n_iter passes of jacobi(). pass() runs one and returns the squared norm of the residual it
 /// started from.
 template <class Pass>
-AnalysisReport iterate(int n_iter, double squared_input, const AnalysisProgress& progress,
-                       const Pass& pass) {
-  AnalysisReport report;
+void iterate(int n_iter, double squared_input, AnalysisReport& report,
+             const AnalysisProgress& progress, const Pass& pass) {
+  report.iterations = 0;
   report.transforms = 1 + 2 * n_iter;
+  report.on_spectra = 0;
+  report.residuals.clear();
   if (progress) progress(0, n_iter, -1);
   while (report.iterations < n_iter) {
     const double squared = pass();
@@ -73,8 +76,9 @@ AnalysisReport iterate(int n_iter, double squared_input, const AnalysisProgress&
     ++report.iterations;
     if (progress) progress(report.iterations, n_iter, report.residuals.back());
   }
-  return report;
 }
+
+constexpr auto no_pass = [] { return 0.0; };
 
 }  // namespace
 
@@ -135,28 +139,45 @@ void Analysis::weigh_pixels(MapView<T> map) const {
 template <class T>
 AnalysisReport Analysis::jacobi(MapView<const T> map, int n_iter, AlmView<T> alm,
                                 const AnalysisProgress& progress) {
-  const bool needs_copy = n_iter > 0 || !weights_->pixel.empty();
+  const bool needs_work = n_iter > 0 || !weights_->pixel.empty();
   MapBuffer<T> work;
   agree(transform_.comm(), [&] {
     transform_.require_map(map.n_components(), map.size());
-    if (needs_copy) work = transform_.make_map<T>();
+    if (needs_work) work = transform_.make_map<T>();
   });
-  if (!needs_copy) {
+  AnalysisReport report;
+  if (needs_work) {
+    jacobi_within<T>(map, n_iter, alm, work.view(), report, progress);
+  } else {
     transform_.adjoint<T>(map, weights_->ring, alm);
-    return iterate(0, 0, progress, [] { return 0.0; });
+    iterate(0, 0, report, progress, no_pass);
   }
-  copy<T>(map, work.view());
-  if (n_iter > 0 && needs_residual_map())
-    return jacobi_on_pixels<T>(map, n_iter, alm, work.view(), progress);
-  return jacobi_destroying<T>(work.view(), n_iter, alm, progress);
+  return report;
+}
+
+template <class T>
+void Analysis::jacobi_within(MapView<const T> map, int n_iter, AlmView<T> alm, MapView<T> work,
+                             AnalysisReport& report, const AnalysisProgress& progress) {
+  agree(transform_.comm(), [&] {
+    transform_.require_map(map.n_components(), map.size());
+    transform_.require_map(work.n_components(), work.size());
+  });
+  copy<T>(map, work);
+  if (n_iter > 0 && !needs_residual_map()) {
+    jacobi_on_spectra<T>(work, n_iter, alm, report, progress);
+  } else {
+    jacobi_on_pixels<T>(map, n_iter, alm, work, report, progress);
+  }
 }
 
 template <class T>
 AnalysisReport Analysis::jacobi_destroying(MapView<T> map, int n_iter, AlmView<T> alm,
                                            const AnalysisProgress& progress) {
+  AnalysisReport report;
   if (n_iter == 0) {
     once_destroying<T>(map, alm);
-    return iterate(0, 0, progress, [] { return 0.0; });
+    iterate(0, 0, report, progress, no_pass);
+    return report;
   }
   MapBuffer<T> work;
   agree(transform_.comm(), [&] {
@@ -164,25 +185,32 @@ AnalysisReport Analysis::jacobi_destroying(MapView<T> map, int n_iter, AlmView<T
     if (needs_residual_map()) work = transform_.make_map<T>();
   });
   if (needs_residual_map()) {
-    copy<T>(map, work.view());
-    return jacobi_on_pixels<T>(map, n_iter, alm, work.view(), progress);
+    jacobi_within<T>(map, n_iter, alm, work.view(), report, progress);
+  } else {
+    jacobi_on_spectra<T>(map, n_iter, alm, report, progress);
   }
-  const double squared_input = squared_norm<T>(transform_.comm(), map);
-  transform_.to_spectra<T>(map);
-  transform_.adjoint_of_spectra<T>(map, weights_->ring, alm);
-  AnalysisReport report = iterate(n_iter, squared_input, progress, [&] {
-    return transform_.adjoint_of_residual<T>(map, weights_->ring, alm, alm, Accumulate::add);
-  });
-  report.on_spectra = 2 * n_iter;
   return report;
 }
 
 template <class T>
-AnalysisReport Analysis::jacobi_on_pixels(MapView<const T> map, int n_iter, AlmView<T> alm,
-                                          MapView<T> work, const AnalysisProgress& progress) {
+void Analysis::jacobi_on_spectra(MapView<T> work, int n_iter, AlmView<T> alm,
+                                 AnalysisReport& report, const AnalysisProgress& progress) {
+  const double squared_input = squared_norm<T>(transform_.comm(), work);
+  transform_.to_spectra<T>(work);
+  transform_.adjoint_of_spectra<T>(work, weights_->ring, alm);
+  iterate(n_iter, squared_input, report, progress, [&] {
+    return transform_.adjoint_of_residual<T>(work, weights_->ring, alm, alm, Accumulate::add);
+  });
+  report.on_spectra = 2 * n_iter;
+}
+
+template <class T>
+void Analysis::jacobi_on_pixels(MapView<const T> map, int n_iter, AlmView<T> alm, MapView<T> work,
+                                AnalysisReport& report, const AnalysisProgress& progress) {
   const Communicator& comm = transform_.comm();
   once_destroying<T>(work, alm);
-  return iterate(n_iter, squared_norm<T>(comm, map), progress, [&] {
+  const double squared_input = n_iter > 0 ? squared_norm<T>(comm, map) : 0;
+  iterate(n_iter, squared_input, report, progress, [&] {
     transform_.synthesize<T>(AlmView<const T>(alm), work);
     subtract_from<T>(map, work);
     const double squared = squared_norm<T>(comm, work);
@@ -277,6 +305,8 @@ AnalysisReport Analysis::conjugate_gradients(MapView<const T> map, double tolera
 #define RINGWEAVE_INSTANTIATE(T)                                                                   \
   template AnalysisReport Analysis::jacobi(MapView<const T>, int, AlmView<T>,                      \
                                            const AnalysisProgress&);                               \
+  template void Analysis::jacobi_within(MapView<const T>, int, AlmView<T>, MapView<T>,             \
+                                        AnalysisReport&, const AnalysisProgress&);                 \
   template AnalysisReport Analysis::jacobi_destroying(MapView<T>, int, AlmView<T>,                 \
                                                       const AnalysisProgress&);                    \
   template AlmBuffer<T> Analysis::once(MapBuffer<T>&&);                                            \

@@ -212,7 +212,7 @@ int detail::passes_beside(const ExchangeOptions& exchange, std::int64_t pass_byt
   const std::int64_t bytes = sent_bytes * copies;
   const std::int64_t least =
       exchange.schedule == ExchangeSchedule::overlapped ? least_overlapped_passes : 1;
-  const std::int64_t of_pass = std::min(pass_bytes, std::max(bytes / 4, bytes_worth_a_pass));
+  const std::int64_t of_pass = std::min(pass_bytes, std::max((bytes + 3) / 4, bytes_worth_a_pass));
   const std::int64_t wanted = (bytes + of_pass - 1) / of_pass;
   return static_cast<int>(std::clamp(wanted, least, most_passes));
 }

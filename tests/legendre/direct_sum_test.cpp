@@ -179,6 +179,20 @@ TEST(Legendre, PrunedModesAreTheDirectSums) {
   }
 }
 
+// The first values of these orders are between 2^-80 and 2^-60 on all rings, but ten degrees later
+// they are a million times larger.
+TEST(Legendre, FirstDegreesCountWhereAllValuesOfTheFirstAreSmall) {
+  std::vector<RingSpec> rings;
+  for (int i = 0; i < 64; ++i) rings.push_back({0.9 + 0.0016 * i, 0, 8, 0});
+  for (const int spin : {0, 2}) {
+    const LegendreProblem problem(RingGrid::from_rings(rings), 255, 255, {spin},
+                                  LegendreProblem::Fold::no, {244, 246, 248, 250});
+    const auto alm = random_values(problem.alm_size(), 6);
+    EXPECT_LE(relative_error(problem.synthesize(alm), direct_modes(problem, alm)).rms,
+              tolerance::direct_sum);
+  }
+}
+
 // The signs, independent of any shared derivation: Y_11, and Q and U of E_22 = 1 after HEALPix.
 TEST(Legendre, FirstHarmonicsHaveTheSignsOfHealpix) {
   const LegendreProblem scalar(RingGrid::from_rings({{0.7, 0, 8, 0}}), 1, 1, {0});

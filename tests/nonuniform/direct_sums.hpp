@@ -29,7 +29,7 @@ class DirectSums {
   ComponentBuffer<double> values(const AlmBuffer<double>& alm) const {
     const MapBuffer<double> map = synthesized(*rings_->transform, alm);
     ComponentBuffer<double> values = of_numbers(map, rings_->places);
-    if (lmax_ > 256) sum_orders(alm, next_to_poles(), values.view());
+    sum_orders(alm, next_to_poles(), values.view());
     return values;
   }
   /// Returns the values of a_lm that are zero but for one order, from sums in quad precision.

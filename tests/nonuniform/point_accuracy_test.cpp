@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
+#include <cstdio>
+#include <limits>
 #include <numbers>
 #include <string>
 #include <vector>
@@ -114,7 +116,7 @@ TEST_P(PointAccuracy, OfSingleModesAtTheEdgeOfTheBandMeetsEpsilon) {
 
 /// Where taps have the offset zero.
 TEST_P(PointAccuracy, OnFineSamplesMeetsEpsilon) {
-  for (const double epsilon : {1e-4, 1e-12}) {
+  for (const double epsilon : {1e-2, 1e-4, 1e-12}) {
     const PointSpec spec = spec_of(lmax, {GetParam()}, epsilon);
     // The number of points chooses the fine samples, on which they then are.
     const std::int64_t n = n_points / 2;
@@ -173,6 +175,77 @@ TEST_P(PointAccuracy, OfTheAdjointMeetsEpsilon) {
     auto alm = transform.make_alm<double>();
     transform.adjoint(values, alm);
     EXPECT_LE(relative_error(comm, alm, expected).rms, tolerance::at_points(spec.epsilon, lmax));
+  }
+}
+
+constexpr double distances[] = {1e-8, 1e-5, 1e-4, 4e-4, 1e-3, 2e-3, 4e-3, 1e-2};
+
+/// Two points at each distance from the pole.
+Directions points_next_to_a_pole() {
+  Directions points;
+  for (const double distance : distances) {
+    points.add(distance, 0.4);
+    points.add(distance * 1.001, 2.9);
+  }
+  return points;
+}
+
+/// Returns the largest error at the two points of each distance.
+std::vector<double> errors_by_distance(const ComponentBuffer<double>& values,
+                                       const ComponentBuffer<double>& expected) {
+  std::vector<double> errors(std::size(distances));
+  for (std::int64_t c = 0; c < values.n_components(); ++c) {
+    for (std::int64_t i = 0; i < values.size(); ++i) {
+      double& error = errors[to_size(i / 2)];
+      error = std::max(error,
+                       std::abs(values.view().component(c)[i] - expected.view().component(c)[i]));
+    }
+  }
+  return errors;
+}
+
+/// Returns white a_lm that are zero but for order m of the orders 0..mmax.
+AlmBuffer<double> order_of(const AlmBuffer<double>& white, int m, int mmax) {
+  const AlmLayout all(lmax, lmax);
+  const AlmLayout few(lmax, mmax);
+  AlmBuffer<double> alm(white.n_components(), few.size());
+  std::fill_n(alm.view().data(), alm.n_components() * alm.size(), std::complex<double>(0));
+  for (std::int64_t c = 0; c < alm.n_components(); ++c) {
+    for (int l = m; l <= lmax; ++l)
+      alm.view().component(c)[few.index(m, l)] = white.view().component(c)[all.index(m, l)];
+  }
+  return alm;
+}
+
+/// Prints the table of docs/accuracy.md.
+TEST(PointErrors, NextToAPoleOrdersLoseWhatTheirRecurrencesDo) {
+  constexpr int spin = 2;
+  constexpr int mmax = 3;
+  constexpr double epsilon = 1e-12;
+  const FieldSet fields({spin});
+  const DirectSums direct(lmax, spin, points_next_to_a_pole());
+  const AlmBuffer<double> white = normal_alm(fields);
+  const ComponentBuffer<double> expected = direct.values(white);
+  PointTransform transform = planned(spec_of(lmax, {spin}, epsilon), direct.points());
+  std::vector<std::vector<double>> columns{
+      errors_by_distance(evaluated(transform, white), expected)};
+  PointTransform of_few = planned(spec_of(lmax, {spin}, epsilon, mmax), direct.points());
+  for (const int m : {2, 1, 3}) {
+    columns.push_back(errors_by_distance(evaluated(of_few, order_of(white, m, mmax)),
+                                         direct.values_of_order(m, order_of(white, m, lmax))));
+  }
+  const PointRings rings(spec_of(lmax, {spin}, epsilon), direct.points());
+  columns.push_back(
+      errors_by_distance(of_numbers(synthesized(*rings.transform, white), rings.places), expected));
+  const auto n = static_cast<double>(expected.n_components() * expected.size());
+  const double rms = std::sqrt(squared_norm<double>(Communicator::self(), expected.view()) / n);
+  const double allowed = 0.75 * std::pow(lmax, 1.5) * std::numeric_limits<double>::epsilon() +
+                         tolerance::at_points(epsilon, lmax) * tolerance::max_over_rms;
+  for (std::size_t k = 0; k < std::size(distances); ++k) {
+    std::printf("theta %.0e:", distances[k]);
+    for (const std::vector<double>& errors : columns) std::printf(" %.1e", errors[k] / rms);
+    std::printf("\n");
+    EXPECT_LE(columns.front()[k], allowed * rms) << distances[k];
   }
 }
 

@@ -197,6 +197,9 @@ TEST(LensingMemory, MorePixelsThanMemoryHoldsAreRefused) {
   if (RINGWEAVE_TEST_IS_SANITIZED != 0)
     GTEST_SKIP() << "sanitizers need more address space than any limit";
   const Communicator comm = Communicator::world();
+  // More ranks do not help where the rows of threads alone are too large.
+  const int n_threads = omp_get_max_threads();
+  omp_set_num_threads(1);
   const RandomPotential potential(comm, 20, 1e-2);
   // A million pixels of each rank take 16 MB, a map of three components 24 MB; the modes and rows
   // of the large lmax 30 MB and more.
@@ -220,6 +223,7 @@ TEST(LensingMemory, MorePixelsThanMemoryHoldsAreRefused) {
     Delensing(comm, deflection, spec_of(20, {0, 2}, 1e-6), 1);
   });
   refused("pixels of an inverse deflection", [&] { deflection.inverse(); });
+  omp_set_num_threads(n_threads);
 }
 
 }  // namespace

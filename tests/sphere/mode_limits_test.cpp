@@ -54,6 +54,23 @@ double largest_dropped(int lmax, int spin, const Ring& ring, int limit) {
   return largest;
 }
 
+TEST(ModeLimits, LargerSpinsKeepTheModesOfSmallerOnes) {
+  for (const int lmax : {20, 64, 100, 500}) {
+    const RingGrid grid = RingGrid::fejer(2 * lmax);
+    for (const int spin : {0, 1, 2, 3, lmax / 4}) {
+      const ModeLimits limits(grid, lmax, lmax, spin);
+      for (const int larger : {spin + 1, spin + 2, lmax / 2, lmax, 2 * lmax}) {
+        if (larger < spin) continue;
+        const ModeLimits of_larger(grid, lmax, lmax, larger);
+        for (std::int64_t ring = 0; ring < grid.n_rings(); ++ring) {
+          ASSERT_GE(of_larger.m_limit(RingId{ring}), limits.m_limit(RingId{ring}))
+              << "lmax " << lmax << ", spins " << spin << ", " << larger << ", ring " << ring;
+        }
+      }
+    }
+  }
+}
+
 TEST(ModeLimits, WhatIsDroppedIsBelowRounding) {
   for (const int lmax : {64, 128, 256, 500, 1024, 2048, 4096, 8192, 10000, 20000, 32768}) {
     for (const int n_rings : {40, 4000}) {

@@ -82,7 +82,9 @@ std::vector<MemoryItem> memory_of(const LensJob& job, const LensPlan& plan,
   const std::int64_t n = job.spec.fields.n_components();
   const std::int64_t n_alm = options.cl.empty() ? n : std::max<std::int64_t>(n, 4);
   const std::int64_t own_alm = AlmLayout::full_size(job.spec.lmax, job.spec.mmax) / n_ranks;
-  const std::int64_t held = options.inverse ? of_deflection.vectors : of_deflection.total();
+  // The deflection keeps |A|.
+  const std::int64_t held = (options.inverse ? of_deflection.vectors : of_deflection.total()) +
+                            (options.magnification ? bytes_of_double * n_pixels : 0);
   std::vector<MemoryItem> items{{"a_lm", 2 * stored * n_alm * own_alm},
                                 {"map", stored * n * n_pixels}};
   if (options.lensed_lmax >= 0) items.push_back(memory_of_cut(job, plan));

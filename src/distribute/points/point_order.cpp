@@ -215,18 +215,23 @@ class TileRowSort {
 template <class Index>
 void sort_tile_rows(const FineRows& rows, const StridedAngles& angles, const Index* number,
                     PointOrder& order, Index* place) {
-  // The largest first, so that the memory of a thread never grows.
+  // The largest first, each by a thread of its own, so that the memory of a thread never grows and
+  // does not depend on when threads begin.
   std::vector<TileRow> tiles = order.tiles;
   std::sort(tiles.begin(), tiles.end(),
             [](const TileRow& a, const TileRow& b) { return a.points.size() > b.points.size(); });
   FirstError error;
 #pragma omp parallel
   {
+    const std::int64_t n_threads = omp_get_num_threads();
     std::optional<TileRowSort<Index>> sort;
     error.guard([&] { sort.emplace(rows, angles); });
-#pragma omp for schedule(dynamic)
-    for (std::int64_t t = 0; t < ssize64(tiles); ++t)
+    const auto sort_tile = [&](std::int64_t t) {
       error.guard([&] { sort->run(tiles[to_size(t)], number, order, place); });
+    };
+    if (omp_get_thread_num() < ssize64(tiles)) sort_tile(omp_get_thread_num());
+#pragma omp for schedule(dynamic)
+    for (std::int64_t t = n_threads; t < ssize64(tiles); ++t) sort_tile(t);
 #pragma omp critical(ringweave_repeated_points)
     error.guard([&] {
       order.repeated.insert(order.repeated.end(), sort->repeated.begin(), sort->repeated.end());

@@ -291,7 +291,7 @@ template <class S>
 std::int64_t begin_groups(const Pairs& pairs, const Order& order, const double* sums,
                           std::int64_t stride, AdjointGroup<S>* groups) {
   std::int64_t n = 0;
-  for (std::int64_t first = order.first_pair / n_lanes * n_lanes; first < pairs.count;
+  for (std::int64_t first = first_of_groups<S>(order); first < pairs.count;
        first += group_pairs<S>, ++n) {
     AdjointGroup<S>& group = *new (groups + n) AdjointGroup<S>;
     seed_group(pairs, order, first, variable_at(pairs, first), group.functions);

@@ -73,7 +73,7 @@ OrderSweep::OrderSweep(const RingGrid& grid, const FieldSet& fields, int lmax, i
 OrderSweep::Scratch OrderSweep::scratch() const {
   Scratch scratch;
   if (!maps_.empty()) {
-    scratch.scalars = std::make_unique<ScalarSweep>(pairs_, places_, degree_,
+    scratch.scalars = std::make_unique<ScalarSweep>(pairs_, places_, degree_, split(),
                                                     static_cast<int>(most_maps_of_batch()));
     scratch.rows[0].allocate(std::int64_t{degree_} + 1);
   }
@@ -180,7 +180,7 @@ void OrderSweep::cache_seeds(const AlmLayout& orders, const ModeLimits& limits) 
     bytes_up_to.push_back(bytes);
   }
   if (bytes > most_worthwhile_bytes) return;
-  ScalarSweep sweep(pairs_, places_, degree_, 1);
+  ScalarSweep sweep(pairs_, places_, degree_, split(), 1);
   for (int m = 0; m <= orders.mmax() && bytes_up_to[to_size(m)] <= most_kept_bytes; ++m) {
     low_seeds_.push_back(nullptr);
     if (orders.row_of(m) < 0) continue;

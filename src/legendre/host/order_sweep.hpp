@@ -94,6 +94,8 @@ class OrderSweep {
   };
 
   std::int64_t first_pair(RingRange kept) const;
+  /// Returns the first pair near the equator, whatever the spins of the fields.
+  std::int64_t split() const { return pairs_.first_equatorial(lmax_); }
   std::int64_t maps_of_batch(std::int64_t first_map) const;
   std::int64_t most_maps_of_batch() const;
   template <class Work>

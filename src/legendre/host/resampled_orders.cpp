@@ -2,6 +2,7 @@
 #include "legendre/host/resampled_orders.hpp"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 #include "base/checked_cast.hpp"
@@ -32,6 +33,13 @@ ThetaResampling plan_of(const LegendreShape& shape) {
   return {*shape.grid, lmax, *shape.fine_rows};
 }
 
+/// Calls visit(ring) for the rings in `all` that are not in `own`.
+template <class Visit>
+void for_each_left_out(RingRange all, RingRange own, const Visit& visit) {
+  for (std::int64_t ring = all.begin; ring < std::min(own.begin, all.end); ++ring) visit(ring);
+  for (std::int64_t ring = std::max(own.end, all.begin); ring < all.end; ++ring) visit(ring);
+}
+
 }  // namespace
 
 ResampledOrders::ResampledOrders(const LegendreShape& shape, const FoldPhases& phases)
@@ -41,7 +49,24 @@ ResampledOrders::ResampledOrders(const LegendreShape& shape, const FoldPhases& p
       phases_(&phases),
       plan_(plan_of(shape)),
       limits_(plan_.equidistant(), shape.alm.lmax(), shape.limits.mmax(), fields_.max_spin()),
-      sweep_(plan_.equidistant(), fields_, shape.alm.lmax(), shape.alm.mmax(), nullptr) {}
+      own_limits_(spins_.size()),
+      sweep_(plan_.equidistant(), fields_, shape.alm.lmax(), shape.alm.mmax(), nullptr) {
+  if (shape.fine_rows == nullptr) return;
+  const int lmax = shape.alm.lmax();
+  const int mmax = shape.limits.mmax();
+  std::map<int, std::shared_ptr<const OwnLimits>> of_spin;
+  for (std::size_t c = 0; c < spins_.size(); ++c) {
+    const int spin = spins_[c];
+    if (spin == fields_.max_spin()) continue;
+    auto& limits = of_spin[spin];
+    if (limits == nullptr) {
+      limits = std::make_shared<const OwnLimits>(OwnLimits{
+          {plan_.equidistant(), lmax, mmax, spin},
+          ModeLimits::of_fine_rows(*shape.grid, shape.fine_rows->n_rows, lmax, mmax, spin)});
+    }
+    own_limits_[c] = limits;
+  }
+}
 
 ResampledOrders::Scratch ResampledOrders::scratch() const {
   Scratch scratch;
@@ -165,6 +190,31 @@ void ResampledOrders::for_each_target(const Lanes& lanes,
   }
 }
 
+/// Clears the modes of an order on equidistant rings that only the spins of other fields keep, so
+/// that the result for a field does not depend on the fields beside it.
+void ResampledOrders::clear_left_out(int m, Complex* row) const {
+  const std::int64_t n_components = fields_.n_components();
+  for (std::int64_t c = 0; c < n_components; ++c) {
+    const OwnLimits* own = own_limits_[to_size(c)].get();
+    if (own == nullptr) continue;
+    for_each_left_out(limits_.kept(m), own->equidistant.kept(m),
+                      [&](std::int64_t ring) { row[ring * n_components + c] = 0; });
+  }
+}
+
+/// The same for target rings.
+void ResampledOrders::clear_left_out(const LegendreShape& shape, Rows group, const Lanes& lanes,
+                                     ThetaResampling::Block& block) const {
+  for (std::size_t i = 0; i < lanes.size; ++i) {
+    const auto [order, component] = lanes.lanes[i];
+    const OwnLimits* own = own_limits_[to_size(component)].get();
+    if (own == nullptr) continue;
+    const int m = shape.alm.order(group[order]);
+    for_each_left_out(shape.limits.kept(m), own->targets.kept(m),
+                      [&](std::int64_t ring) { block.set_target(static_cast<int>(i), ring, 0); });
+  }
+}
+
 /// Writes the target rings of a block in a synthesis.
 struct ResampledOrders::Writer {
   const FoldPhases& phases;
@@ -218,6 +268,7 @@ void ResampledOrders::synthesize(const LegendreShape& shape, Rows rows, AlmView<
       scratch.row.own.assign(1, {rings, first});
       sweep_.synthesize<T>(m, rings, alm_row<const T>(shape, group[order], alm), scratch.row,
                            scratch.sweep);
+      clear_left_out(m, row);
       find_modes(shape, group[order], modes, scratch.outputs[order]);
     }
     const Complex* values = scratch.rows.data();
@@ -226,6 +277,7 @@ void ResampledOrders::synthesize(const LegendreShape& shape, Rows rows, AlmView<
       columns::pack_orders(equidistant_rows(lanes, values), plan_.equidistant().n_rings(),
                            block.equidistant_row(0));
       plan_.resample(block, lanes.kept);
+      clear_left_out(shape, group, lanes, block);
       for_each_target(lanes, scratch.outputs, Writer{*phases_, lanes, scratch});
     });
   });
@@ -242,6 +294,7 @@ void ResampledOrders::adjoint(const LegendreShape& shape, Rows rows, ModePieces<
     for_each_block(shape, group, [&](const Lanes& lanes) {
       set_columns(shape, group, lanes, block);
       for_each_target(lanes, scratch.inputs, Reader{*phases_, lanes, scratch});
+      clear_left_out(shape, group, lanes, block);
       plan_.adjoint(block, lanes.kept);
       columns::unpack_orders(block.equidistant_row(0), plan_.equidistant().n_rings(),
                              equidistant_rows(lanes, values));
@@ -249,7 +302,8 @@ void ResampledOrders::adjoint(const LegendreShape& shape, Rows rows, ModePieces<
     for (std::size_t order = 0; order < group.size(); ++order) {
       const int m = shape.alm.order(group[order]);
       const RingRange rings = limits_.kept(m);
-      const Complex* row = values + static_cast<std::int64_t>(order) * row_size();
+      Complex* row = values + static_cast<std::int64_t>(order) * row_size();
+      clear_left_out(m, row);
       scratch.input_row.own.assign(1, {rings, row + rings.begin * fields_.n_components()});
       sweep_.adjoint<T>(m, rings, scratch.input_row, alm_row<T>(shape, group[order], alm), how,
                         scratch.sweep);

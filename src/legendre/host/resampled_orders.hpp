@@ -4,6 +4,7 @@
 #include <array>
 #include <complex>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -71,6 +72,11 @@ class ResampledOrders {
     std::size_t size = 0;
     RingRange kept;
   };
+  /// The modes that fields of a spin keep without companions.
+  struct OwnLimits {
+    ModeLimits equidistant;
+    ModeLimits targets;
+  };
   struct Writer;
   struct Reader;
 
@@ -89,6 +95,9 @@ class ResampledOrders {
   void for_each_target(const Lanes& lanes,
                        const std::array<ModeRow<Value>, std::size_t{width}>& places,
                        const Work& work) const;
+  void clear_left_out(int m, Complex* row) const;
+  void clear_left_out(const LegendreShape& shape, Rows group, const Lanes& lanes,
+                      ThetaResampling::Block& block) const;
 
   FieldSet fields_;
   std::vector<int> spins_;  ///< [component]
@@ -96,7 +105,9 @@ class ResampledOrders {
   const FoldPhases* phases_;
   ThetaResampling plan_;
   ModeLimits limits_;  ///< on the equidistant rings
-  OrderSweep sweep_;   ///< on the equidistant rings
+  /// [component] Null where they are those of all fields, and unless targets are fine rows.
+  std::vector<std::shared_ptr<const OwnLimits>> own_limits_;
+  OrderSweep sweep_;  ///< on the equidistant rings
 };
 
 }  // namespace ringweave::detail::inline legendre

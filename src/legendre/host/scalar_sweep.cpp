@@ -12,12 +12,13 @@ using Complex = std::complex<double>;
 
 }  // namespace
 
-ScalarSweep::ScalarSweep(const PairTables& pairs, const PairIndex& places, int lmax, int max_maps)
+ScalarSweep::ScalarSweep(const PairTables& pairs, const PairIndex& places, int lmax,
+                         std::int64_t split, int max_maps)
     : pairs_(&pairs),
       places_(&places),
       lmax_(lmax),
       pairs_by_two_(pairs.by_two()),
-      split_(pairs.first_equatorial(lmax)),
+      split_(split),
       equator_size_(split_ < pairs.count() ? pairs.padded_size() - split_ : 0),
       recurrence_scratch_(lmax),
       own_by_two_(lmax),

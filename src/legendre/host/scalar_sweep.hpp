@@ -20,7 +20,9 @@ class ScalarSweep {
  public:
   /// Allocates for every order up to lmax and up to max_maps maps; later calls allocate nothing,
   /// except seeds().
-  ScalarSweep(const PairTables& pairs, const PairIndex& places, int lmax, int max_maps);
+  /// split  first of the pairs near the equator
+  ScalarSweep(const PairTables& pairs, const PairIndex& places, int lmax, std::int64_t split,
+              int max_maps);
 
   /// Recurrence and first values of an order.
   struct Seeds {

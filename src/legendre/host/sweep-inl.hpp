@@ -24,9 +24,6 @@ using Vec = hn::Vec<Lanes>;
 template <int N>
 using Vecs = Vec[std::size_t{N}];
 constexpr std::int64_t n_lanes = static_cast<std::int64_t>(hn::MaxLanes(Lanes()));
-// Groups of at most this many vectors go through the phases of the recurrence together, so that
-// independent chains hide the latency.
-constexpr int max_group_vectors = 4;
 constexpr int n_registers = n_lanes >= 8 ? 32 : 16;
 
 // A value is p * 2^(800 scale) with scale <= 0; below 2^-60 it does not contribute. A value grows
@@ -80,6 +77,14 @@ struct SpinField {
   static constexpr bool counts(int, bool) { return true; }
   static constexpr bool alternates(int sum) { return sum >= columns; }
 };
+
+/// Returns the first pair of the first group. Groups begin at multiples of their size, so that the
+/// functions of a pair, to the last bit, and the order of sums do not depend on the pairs that an
+/// order keeps.
+template <class S>
+std::int64_t first_of_groups(const Order& order) {
+  return order.first_pair / group_pairs<S> * group_pairs<S>;
+}
 
 /// State of the recurrences of one group between two steps. Lane vectors in memory.
 template <class S>
@@ -154,7 +159,7 @@ HWY_INLINE SinePower sine_power(const Pairs& pairs, int sin_power, std::int64_t 
 
 inline std::int64_t first_values_stride(const Pairs& pairs, const Order& order) {
   constexpr std::int64_t whole = max_group_vectors * n_lanes;
-  return (pairs.count - order.first_pair / n_lanes * n_lanes + whole - 1) / whole * whole;
+  return (pairs.count - order.first_pair / whole * whole + whole - 1) / whole * whole;
 }
 
 template <class S>
@@ -168,8 +173,7 @@ HWY_INLINE void seed_group(const Pairs& pairs, const Order& order, std::int64_t 
     put(hn::LoadU(Lanes(), x + v * n_lanes), group.x, v);
     if constexpr (S::functions == 1) {
       if (order.first_values != nullptr) {
-        const double* values =
-            order.first_values + first + v * n_lanes - order.first_pair / n_lanes * n_lanes;
+        const double* values = order.first_values + first + v * n_lanes - first_of_groups<S>(order);
         const Vec scale = hn::LoadU(Lanes(), values + first_values_stride(pairs, order));
         lowest_scale = hn::Min(lowest_scale, scale);
         put(hn::Zero(Lanes()), group.previous, v);
@@ -267,8 +271,17 @@ void seek(const Order& order, Group<S>& group) {
   if (!hn::AllTrue(Lanes(), hn::Lt(highest, hn::Zero(Lanes())))) return;
 
   constexpr std::int64_t stride = S::stride;
-  bool arrived = false;
-  while (!arrived && group.step < order.n_steps) {
+  while (group.step < order.n_steps) {
+    // First values may be as large as those that come into range.
+    bool arrived = false;
+    for (int i = 0; i < values; ++i) {
+      const auto big = hn::Gt(hn::Abs(run.current[i]), all(near_the_range));
+      if (HWY_LIKELY(hn::AllFalse(Lanes(), big))) continue;
+      const auto last_lift = hn::Eq(run.scale[i], all(-1));
+      arrived = arrived || !hn::AllFalse(Lanes(), hn::And(big, last_lift));
+      lift(hn::AndNot(last_lift, big), run.previous[i], run.current[i], run.scale[i]);
+    }
+    if (arrived) break;
     const double* c = order.coefficients + group.step * stride;
     const double* g = c + group.g_offset;
     static_assert(chunk == 4);
@@ -280,13 +293,6 @@ void seek(const Order& order, Group<S>& group) {
                                       run.previous);
     // After an even number of steps `previous` and `current` have their own names again.
     group.step += chunk;
-    for (int i = 0; i < values; ++i) {
-      const auto big = hn::Gt(hn::Abs(run.current[i]), all(near_the_range));
-      if (HWY_LIKELY(hn::AllFalse(Lanes(), big))) continue;
-      const auto last_lift = hn::Eq(run.scale[i], all(-1));
-      arrived = arrived || !hn::AllFalse(Lanes(), hn::And(big, last_lift));
-      lift(hn::AndNot(last_lift, big), run.previous[i], run.current[i], run.scale[i]);
-    }
   }
   run.store(group);
 }

@@ -60,7 +60,8 @@ std::int64_t n_first_values(const Pairs& pairs, const Order& order) {
 
 void first_values(const Pairs& pairs, const Order& order, double* values) {
   const std::int64_t stride = first_values_stride(pairs, order);
-  const std::int64_t first = order.first_pair / n_lanes * n_lanes;
+  constexpr std::int64_t whole = max_group_vectors * n_lanes;
+  const std::int64_t first = order.first_pair / whole * whole;
   for (std::int64_t i = 0; i < stride; i += n_lanes) {
     const SinePower sine = sine_power(pairs, order.seed.sin_power, first + i);
     hn::StoreU(hn::Mul(sine.value, all(order.seed.prefactor[0])), Lanes(), values + i);
@@ -72,8 +73,7 @@ std::int64_t adjoint_scratch(Shape shape, std::int64_t n_pairs) {
   std::int64_t size = 0;
   with_type_of(shape, [&](auto type) {
     using S = decltype(type);
-    // A group may begin up to one vector before the first pair.
-    const std::int64_t n_groups = (n_pairs + n_lanes) / group_pairs<S> + 1;
+    const std::int64_t n_groups = (n_pairs + group_pairs<S> - 1) / group_pairs<S>;
     size = n_groups * static_cast<std::int64_t>(sizeof(AdjointGroup<S>) / sizeof(double));
   });
   return size;

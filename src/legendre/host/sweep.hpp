@@ -74,12 +74,19 @@ struct Order {
   const double* first_values = nullptr;
 };
 
+/// Groups of at most this many vectors of pairs go through the phases of the recurrence together,
+/// so that independent chains hide the latency.
+inline constexpr int max_group_vectors = 4;
+
 /// Properties of the instruction set chosen at run time.
 std::int64_t lanes();  ///< pairs per vector
 int max_maps();  ///< scalar maps that fit in registers; synthesize and adjoint take 1..max_maps()
 std::int64_t padding();  ///< entries needed beyond the last pair in arrays over pairs
-/// Returns the first pair the sweep accesses for an order that begins at `pair`.
-inline std::int64_t first_touched(std::int64_t pair) { return pair / lanes() * lanes(); }
+/// Returns the first pair that sweeps may access for an order that begins at `pair`.
+inline std::int64_t first_touched(std::int64_t pair) {
+  const std::int64_t group = max_group_vectors * lanes();
+  return pair / group * group;
+}
 
 /// Computes the first values of an order of scalar maps; takes as long as some 15 steps.
 /// values  [p_0, scale][pair - first_touched(order.first_pair)], n_first_values(pairs, order)

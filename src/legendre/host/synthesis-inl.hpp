@@ -122,7 +122,7 @@ template <class S>
 void synthesize_shape(const Pairs& pairs, const Order& order, const double* columns, double* sums,
                       std::int64_t stride) {
   Group<S> group;
-  for (std::int64_t first = order.first_pair / n_lanes * n_lanes; first < pairs.count;
+  for (std::int64_t first = first_of_groups<S>(order); first < pairs.count;
        first += group_pairs<S>) {
     const SynthesisJob<S> job{order, columns, sums + first, stride};
     seed_group(pairs, order, first, variable_at(pairs, first), group);
