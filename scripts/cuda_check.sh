@@ -140,7 +140,7 @@ compare_backends() {
     for backend in host cuda; do
       launch "$ranks" "$ringweave" synthesize --cl cl.txt --seed 1 --nside 128 --lmax 256 --fields TQU --backend $backend sky_$backend.h5
       launch "$ranks" "$ringweave" smooth sky_host.h5 smooth_$backend.h5 --fwhm 2deg --iter 3 --method harmonic --backend $backend
-      launch "$ranks" "$ringweave" smooth sky_host.h5 rings_$backend.h5 --fields T --fwhm 2deg --method ring --backend $backend
+      launch "$ranks" "$ringweave" smooth sky_host.h5 rings_$backend.h5 --fields T --fwhm 2deg --error 1e-12 --method ring --backend $backend
       launch "$ranks" "$ringweave" smooth sky_host.h5 split_$backend.h5 --fields T --fwhm 2deg --iter 0 --method split --error 1e-4 --input-cl cl.txt --cl-kind cl --backend $backend
     done
     for what in sky smooth rings; do launch 1 "$ringweave" compare ${what}_host.h5 ${what}_cuda.h5 --tolerance 1e-10; done

@@ -15,7 +15,7 @@ for ranks in 1 2 3; do
       --backend $backend --overwrite sky_$backend.h5
     "$mpirun" $ranks "$program" smooth sky_host.h5 smooth_$backend.h5 --fwhm 10deg --lmax 32 --iter 1 \
       --method harmonic --backend $backend --overwrite
-    "$mpirun" $ranks "$program" smooth sky_host.h5 rings_$backend.h5 --fields T --fwhm 10deg --method ring \
+    "$mpirun" $ranks "$program" smooth sky_host.h5 rings_$backend.h5 --fields T --fwhm 10deg --error 1e-12 --method ring \
       --backend $backend --overwrite
   done
   # MPI reads and writes the memory of the device itself.

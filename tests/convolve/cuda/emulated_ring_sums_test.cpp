@@ -120,7 +120,7 @@ TEST(EmulatedRingSums, MapsGoTogether) {
   spec.n_maps = ssize64(maps);
   EXPECT_EQ(RingConvolutionPlan(spec, 0, 1).maps_together(), 3);
   const std::vector<Pixels> found = convolved(spec, maps);
-  for (const std::size_t map : {0, 5}) {  // one of a pair, and one alone
+  for (const std::size_t map : {std::size_t{0}, std::size_t{5}}) {  // one of a pair, and one alone
     EXPECT_LE(relative_rms(found[map], convolve_directly(grid, spec.kernels[0], maps[map])),
               tolerance::round_trip);
   }

@@ -70,6 +70,7 @@ TEST(Instructions, OfIntegers) {
           {"max.s32", {bits(-7), bits(2)}, bits(2)},
           {"max.s64", {bits(-7L), bits(2L)}, bits(2L)},
           {"neg.s32", {bits(7)}, bits(-7)},
+          {"neg.s64", {bits(7L)}, bits(-7L)},
           {"abs.s32", {bits(-7)}, bits(7)}});
 }
 
@@ -137,7 +138,11 @@ TEST(Instructions, Convert) {
           {"cvt.rni.f64.f64", {bits(2.5)}, bits(2.0)},
           {"cvt.rni.f64.f64", {bits(-1.5)}, bits(-2.0)},
           {"cvt.rmi.f64.f64", {bits(-1.5)}, bits(-2.0)},
-          {"cvt.rmi.f64.f64", {bits(1.9)}, bits(1.0)}});
+          {"cvt.rmi.f64.f64", {bits(1.9)}, bits(1.0)},
+          {"cvt.rpi.f64.f64", {bits(-1.5)}, bits(-1.0)},
+          {"cvt.rpi.f64.f64", {bits(1.1)}, bits(2.0)},
+          {"cvt.rzi.s64.f64", {bits(-1e12 - 0.5)}, bits(-1000000000000L)},
+          {"cvt.rzi.s64.f64", {bits(1e300)}, bits(std::numeric_limits<long>::max())}});
 }
 
 TEST(Instructions, Compare) {
@@ -164,6 +169,10 @@ TEST(Instructions, Compare) {
           {"setp.ne.s16", {2, 1}, 1},
           {"setp.lt.f64", {bits(-1.0), bits(1.0)}, 1},
           {"setp.lt.f64", {bits(nan), bits(1.0)}, 0},
+          {"setp.ge.f64", {bits(1.0), bits(1.0)}, 1},
+          {"setp.ge.f64", {bits(nan), bits(1.0)}, 0},
+          {"setp.ltu.f64", {bits(nan), bits(1.0)}, 1},
+          {"setp.ltu.f64", {bits(1.0), bits(1.0)}, 0},
           {"setp.gt.f64", {bits(infinite), bits(1.0)}, 1},
           {"setp.eq.f64", {bits(0.0), bits(-0.0)}, 1},
           {"setp.eq.f64", {bits(nan), bits(nan)}, 0},
@@ -308,6 +317,9 @@ TEST(Instructions, LoadAndStoreEveryWidth) {
             both);
   EXPECT_EQ(moved("ld.global.v2.f32 {%a, %b}, [%data]; st.global.v2.f32 [%data+16], {%a, %b};"),
             std::pair(one, std::uint64_t{0}));
+  EXPECT_EQ(moved("ld.global.u8 %a, [%data+1]; st.global.u64 [%data+16], %a;").first, 0xee);
+  EXPECT_EQ(moved("ld.global.v2.u8 {%b, %c}, [%data+2]; st.global.v2.u64 [%data+16], {%b, %c};"),
+            std::pair(std::uint64_t{0xdd}, std::uint64_t{0xcc}));
   EXPECT_EQ(moved("ld.global.v2.u32 {%a, %b}, [%data]; mov.b64 %d, {%a, %b};"
                   "st.global.u64 [%data+16], %d;"),
             std::pair(one, std::uint64_t{0}));
