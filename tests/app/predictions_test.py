@@ -120,7 +120,7 @@ class Model(Predictions):
         self.assertLess(rows[0]["sent_bytes"], 1.2 * mean)
 
     def test_predicts_transforms_to_points(self):
-        points = ("--points", 100000, "--lmax", 255, "--machine", "machine.json")
+        points = ("--points", 100000, "--lmax", 511, "--machine", "machine.json")
         one, many = self.rows(*points, "--ranks", "1,8")["rows"]
         self.assertEqual(one["value_exchange_seconds"], 0)
         self.assertGreater(many["value_exchange_seconds"], 0)
