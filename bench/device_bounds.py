@@ -3,6 +3,9 @@
 """Print a bound of the seconds that transforms take on an A100 and an H100, for each kernel. Nothing is measured.
 
   device_bounds.py BUILD/bench/device_bench_on_softdevice --nside 2048 --spins 0 2 --maps 1 4
+  device_bounds.py BUILD/tests/softdevice/ringweave_on_softdevice --run smooth sky.h5 out.h5 --fwhm 10arcmin --method ring
+
+The second form takes any command of a program; most of what it computes is wrong, since most blocks do not run.
 
 The software device counts what the kernels do (SOFTDEVICE_COUNTS), in about one block of 64, and reads their registers
 in the machine code. From that follow, for each kernel, the seconds of
@@ -70,7 +73,8 @@ def short(kernel):
 def count(program, arguments, sample):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "counts.json"
-        libraries = Path(program).resolve().parents[1] / "tests" / "softdevice"
+        libraries = next(folder / "tests" / "softdevice" for folder in Path(program).resolve().parents
+                         if (folder / "tests" / "softdevice").is_dir())
         settings = {"SOFTDEVICE_COUNTS": str(path), "SOFTDEVICE_SAMPLE": str(sample),
                     "SOFTDEVICE_MEMORY": str(64 << 30), "RINGWEAVE_CUFFT_FOLDER": str(libraries)}
         subprocess.run([program, *arguments], env=dict(os.environ, **settings), check=True)
@@ -98,14 +102,21 @@ def print_bounds(kernels, name, device):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("program", help="device_bench, linked with the software device")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("program", help="device_bench or another program, linked with the software device")
+    parser.add_argument("--run", nargs=argparse.REMAINDER, help="arguments of the program, in place of those below")
     parser.add_argument("--nside", type=int, nargs="+", default=[2048])
     parser.add_argument("--lmax-over-nside", type=float, default=2)
     parser.add_argument("--spins", type=int, nargs="+", default=[0, 2])
     parser.add_argument("--maps", type=int, nargs="+", default=[1])
     parser.add_argument("--sample", type=int, default=64, help="run about one block in so many")
     options = parser.parse_args()
+    if options.run:
+        kernels = count(options.program, options.run, options.sample)
+        print(f"{' '.join(options.run)}: seconds")
+        for name, device in DEVICES.items():
+            print_bounds(kernels, name, device)
+        return
     for nside in options.nside:
         for spin in options.spins:
             for maps in options.maps:
