@@ -21,10 +21,11 @@ struct SumMap {
 
 /// Sums over the pixels of rings within reach, for `maps` maps with one kernel. A block has
 /// consecutive pixels of one ring, one of each thread; the partners' distances and widths are
-/// computed once for all of them.
+/// computed once for all of them, and so are the weights of partners that have as many pixels.
 template <class T, int maps>
 struct SumPixels {
   static constexpr int least_blocks = 4;
+  static constexpr int partners_together = 8;
   static constexpr double pi = 3.14159265358979323846;
 
   /// A partner of the block's ring.
@@ -33,7 +34,8 @@ struct SumPixels {
     double half_width;  ///< at least, in its pixels; negative: out of reach
   };
   struct Shared {
-    Array<Partner, block_threads> partners;
+    Array<Partner, partners_together> partners;
+    Array<double, block_threads> weights;  ///< of shifts along phi
   };
   struct Sums {
     Array<double, maps> of;
@@ -64,23 +66,28 @@ struct SumPixels {
       for (int map = 0; map < maps; ++map) sums[thread].of[map] = 0;
     });
     for (std::int64_t begin = work.partners.begin; begin < work.partners.end;
-         begin += block_threads) {
+         begin += partners_together) {
       const std::int64_t left = work.partners.end - begin;
-      const int n = left < block_threads ? static_cast<int>(left) : block_threads;
+      const int n = left < partners_together ? static_cast<int>(left) : partners_together;
       block.sync();
       block.each([&](int thread) {
         if (thread < n) shared.partners[thread] = partner(ring, tables.rings[begin + thread]);
       });
       block.sync();
-      block.each([&](int thread) {
-        const std::int64_t pixel = first_pixel + thread;
-        if (pixel >= ring.n_phi) return;
-        for (int k = 0; k < n; ++k) {
-          const std::int64_t number = begin + k;
-          if (number >= work.but.begin && number < work.but.end) continue;
-          add(ring, pixel, tables.rings[number], shared.partners[k], sums[thread]);
+      for (int k = 0; k < n; ++k) {
+        const std::int64_t number = begin + k;
+        if (number >= work.but.begin && number < work.but.end) continue;
+        const SumRing other = tables.rings[number];
+        if (shared.partners[k].half_width < 0) continue;
+        if (other.n_phi == ring.n_phi) {
+          add_shifts(block, ring, other, first_pixel, shared.partners[k], shared, sums);
+          continue;
         }
-      });
+        block.each([&](int thread) {
+          const std::int64_t pixel = first_pixel + thread;
+          if (pixel < ring.n_phi) add(ring, pixel, other, shared.partners[k], sums[thread]);
+        });
+      }
     }
     block.each([&](int thread) {
       const std::int64_t pixel = first_pixel + thread;
@@ -109,9 +116,71 @@ struct SumPixels {
     return {chord, half_width};
   }
 
+  /// Returns the first of the pixels of another ring in the first of the maps.
+  RINGWEAVE_HOST_DEVICE const T* pixels_of(const SumRing& other) const {
+    const SumMap<const T>& map_of = other.first.is_foreign ? halo : own;
+    return map_of.pixels + first_map * map_of.stride + other.first.first;
+  }
+  RINGWEAVE_HOST_DEVICE std::int64_t stride_of(const SumRing& other) const {
+    return other.first.is_foreign ? halo.stride : own.stride;
+  }
+  static RINGWEAVE_HOST_DEVICE std::int64_t wrapped(std::int64_t pixel, std::int64_t n) {
+    return pixel < 0 ? pixel + n : pixel < n ? pixel : pixel - n;
+  }
+  /// Returns a difference along a ring of `turn` the shorter way.
+  static RINGWEAVE_HOST_DEVICE double nearest(double apart, double turn) {
+    if (apart > turn / 2) return apart - turn;
+    return apart < -turn / 2 ? apart + turn : apart;
+  }
+  /// Returns the kernel for half a difference in longitude.
+  RINGWEAVE_HOST_DEVICE double value_at(const Partner& partner, double half_phi) const {
+    const double sine = quadrant_sine(half_phi);
+    return kernel.evaluate(partner.chord.squared(sine * sine));
+  }
+
+  /// Adds a ring of as many pixels: a weight for each shift serves all of them.
+  template <class Block, class PerThread>
+  RINGWEAVE_LAUNCH void add_shifts(const Block& block, const SumRing& ring, const SumRing& other,
+                                   std::int64_t first_pixel, const Partner& partner, Shared& shared,
+                                   PerThread& sums) const {
+    const std::int64_t n = ring.n_phi;
+    const auto turn = static_cast<double>(n);
+    const double offset = ring.offset - other.offset;
+    auto first = static_cast<std::int64_t>(std::ceil(offset - partner.half_width));
+    auto last = static_cast<std::int64_t>(std::floor(offset + partner.half_width));
+    if (last - first >= n - 1) {
+      first = 0;
+      last = n - 1;
+    }
+    const T* const pixels = pixels_of(other);
+    const std::int64_t stride = stride_of(other);
+    for (std::int64_t begin = first; begin <= last; begin += block_threads) {
+      const std::int64_t left = last - begin + 1;
+      const int n_shifts = left < block_threads ? static_cast<int>(left) : block_threads;
+      block.sync();
+      block.each([&](int thread) {
+        if (thread >= n_shifts) return;
+        const double apart = nearest(offset - static_cast<double>(begin + thread), turn);
+        shared.weights[thread] = other.weight * value_at(partner, apart * (pi / turn));
+      });
+      block.sync();
+      block.each([&](int thread) {
+        const std::int64_t pixel = first_pixel + thread;
+        if (pixel >= n) return;
+        for (int k = 0; k < n_shifts; ++k) {
+          const T* const from = pixels + wrapped(pixel + begin + k, n);
+          RINGWEAVE_UNROLL
+          for (int map = 0; map < maps; ++map) {
+            double& sum = sums[thread].of[map];
+            sum = std::fma(shared.weights[k], static_cast<double>(from[map * stride]), sum);
+          }
+        }
+      });
+    }
+  }
+
   RINGWEAVE_HOST_DEVICE void add(const SumRing& ring, std::int64_t pixel, const SumRing& other,
                                  const Partner& partner, Sums& sums) const {
-    if (partner.half_width < 0) return;
     const auto n = static_cast<double>(ring.n_phi);
     const auto n_other = static_cast<double>(other.n_phi);
     // Exact where both rings begin at a whole or half pixel.
@@ -124,22 +193,18 @@ struct SumPixels {
       last = other.n_phi - 1;
     }
     const double turn = n * n_other;
-    const SumMap<const T>& map_of = other.first.is_foreign ? halo : own;
-    const T* const pixels = map_of.pixels + first_map * map_of.stride + other.first.first;
+    const T* const pixels = pixels_of(other);
+    const std::int64_t stride = stride_of(other);
     Sums of_ring;
     RINGWEAVE_UNROLL
     for (int map = 0; map < maps; ++map) of_ring.of[map] = 0;
     for (std::int64_t j = first; j <= last; ++j) {
-      double apart = place - (static_cast<double>(j) + other.offset) * n;
-      if (apart > turn / 2) apart -= turn;
-      if (apart < -turn / 2) apart += turn;
-      const double sine = quadrant_sine(apart * (pi / turn));
-      const double value = kernel.evaluate(partner.chord.squared(sine * sine));
-      const std::int64_t at = j < 0 ? j + other.n_phi : j < other.n_phi ? j : j - other.n_phi;
+      const double apart = nearest(place - (static_cast<double>(j) + other.offset) * n, turn);
+      const double value = value_at(partner, apart * (pi / turn));
+      const T* const from = pixels + wrapped(j, other.n_phi);
       RINGWEAVE_UNROLL
       for (int map = 0; map < maps; ++map) {
-        of_ring.of[map] =
-            std::fma(value, static_cast<double>(pixels[map * map_of.stride + at]), of_ring.of[map]);
+        of_ring.of[map] = std::fma(value, static_cast<double>(from[map * stride]), of_ring.of[map]);
       }
     }
     RINGWEAVE_UNROLL
