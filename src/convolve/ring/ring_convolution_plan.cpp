@@ -340,16 +340,14 @@ ConvolutionSeconds RingConvolutionPlan::predict_ring(const ModeRows& modes, std:
 }
 
 void RingConvolutionPlan::plan_halos(int rank) {
-  bool sums_pixels = false;
   std::vector<std::int64_t> orders;
   for (std::int64_t t = 0; t < grid().n_rings(); ++t) {
     const std::int64_t apart = grid().ring(RingId{t}).n_phi / 2;
     orders.push_back(has_modes(t) ? std::min<std::int64_t>(modes_.limit(t), apart) + 1 : 0);
-    sums_pixels = sums_pixels || !has_modes(t);
   }
   mode_orders_ = RingPayload(orders);
-  if (!modes_.zone.empty()) mode_halo_ = plan_halo(*bands_, rank, support_, mode_orders_);
-  if (sums_pixels) pixel_halo_ = plan_halo(*bands_, rank, support_, RingPayload::pixels(grid()));
+  if (has_modes()) mode_halo_ = plan_halo(*bands_, rank, support_, mode_orders_);
+  if (sums_pixels()) pixel_halo_ = plan_halo(*bands_, rank, support_, RingPayload::pixels(grid()));
 }
 
 void RingConvolutionPlan::lay_out_rows() {

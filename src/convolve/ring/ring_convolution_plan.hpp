@@ -69,6 +69,9 @@ class RingConvolutionPlan {
   }
   bool has_stencil(std::int64_t ring) const { return way(ring, ring) == Way::stencil; }
   bool has_modes(std::int64_t ring) const { return modes_.zone.contains(ring); }
+  // The same on all ranks, whatever they own.
+  bool has_modes() const { return !modes_.zone.empty(); }
+  bool sums_pixels() const { return modes_.zone != RingRange{0, grid().n_rings()}; }
   bool has_sectors(std::int64_t ring) const;
   /// Returns true if the rows of a group of pairs with orders up to `limit` are made by FFT.
   /// n_summed, n_transformed  kernel samples from the middle on, for sums and for the FFT

@@ -35,8 +35,9 @@ class CudaRingConvolution final : public RingConvolutionStage {
     const int local_rank = comm_.node_local().rank();
     agree(comm_, [&] { prepare(local_rank); });
     if (comm_.size() == 1) return;
-    if (sums_pixels()) pixel_exchange_.emplace(comm_, plan_.pixel_halo(), plan_.spec().n_maps);
-    if (has_modes()) {
+    if (plan_.sums_pixels())
+      pixel_exchange_.emplace(comm_, plan_.pixel_halo(), plan_.spec().n_maps);
+    if (plan_.has_modes()) {
       mode_exchange_.emplace(comm_, plan_.mode_halo(), plan_.rows(), plan_.mode_orders(),
                              plan_.maps_together());
     }
@@ -61,17 +62,13 @@ class CudaRingConvolution final : public RingConvolutionStage {
   template <class T>
   using DeviceMap = MapView<T, MemorySpace::device>;
 
-  // The same on all ranks, whatever they own.
-  bool sums_pixels() const { return plan_.modes().zone != RingRange{0, plan_.grid().n_rings()}; }
-  bool has_modes() const { return !plan_.modes().zone.empty(); }
-
   void prepare(int local_rank) {
     choose_device(local_rank);
     stream_.emplace();
     copies_.emplace(*stream_);
     const std::int64_t n_maps = plan_.spec().n_maps;
     sums_ = make_device_ring_sums(plan_, *stream_);
-    if (has_modes()) {
+    if (plan_.has_modes()) {
       zone_.emplace(plan_);
       fft_ = make_device_ring_fft(zone_->shape, *stream_);
       modes_.allocate(n_modes());
@@ -122,10 +119,11 @@ class CudaRingConvolution final : public RingConvolutionStage {
       upload<T>(MapView<const T>(halo), foreign);
     });
     const std::int64_t n_maps = plan_.spec().n_maps;
-    for (std::int64_t first = 0; has_modes() && first < n_maps; first += plan_.maps_together())
+    for (std::int64_t first = 0; plan_.has_modes() && first < n_maps;
+         first += plan_.maps_together())
       convolve_by_modes<T>(first, from, to);
     agree(comm_, [&] {
-      if (sums_pixels()) {
+      if (plan_.sums_pixels()) {
         const StageTimer timer(&times_, "pixels");
         sums_->sum_pixels(DeviceMap<const T>(from), DeviceMap<const T>(foreign), to);
         stream_->synchronize();

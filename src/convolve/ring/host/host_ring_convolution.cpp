@@ -78,9 +78,6 @@ class HostRingConvolution final : public RingConvolutionStage {
   StageTimes& times() override { return times_; }
 
  private:
-  // The same on all ranks, whatever they own.
-  bool sums_pixels() const { return plan_.modes().zone != RingRange{0, plan_.grid().n_rings()}; }
-  bool has_modes() const { return !plan_.modes().zone.empty(); }
   void prepare();
   template <class T>
   void convolve_maps(MapView<const T> in, MapView<T> out);
@@ -116,8 +113,8 @@ HostRingConvolution::HostRingConvolution(const Communicator& comm, const RingCon
     : comm_(comm), plan_(plan) {
   agree(comm_, [&] { prepare(); });
   if (comm_.size() == 1) return;
-  if (sums_pixels()) pixel_exchange_.emplace(comm_, plan_.pixel_halo(), plan_.spec().n_maps);
-  if (has_modes()) {
+  if (plan_.sums_pixels()) pixel_exchange_.emplace(comm_, plan_.pixel_halo(), plan_.spec().n_maps);
+  if (plan_.has_modes()) {
     mode_exchange_.emplace(comm_, plan_.mode_halo(), plan_.rows(), plan_.mode_orders(),
                            plan_.maps_together());
   }
@@ -132,12 +129,13 @@ void HostRingConvolution::prepare() {
         {&kernel.table(), kernel.support(), kernel.bound(), i, shares ? spec.n_maps : 1});
   }
   stages_.emplace(plan_, omp_get_max_threads());
-  if (has_modes()) {
+  if (plan_.has_modes()) {
     zone_.emplace(plan_);
     fft_ = make_ring_fft(zone_->shape, Backend::host);
   }
-  offsets_ = ring_offsets(plan_.grid().n_rings(), plan_.own(),
-                          plan_.n_ranks() > 1 && sums_pixels() ? &plan_.pixel_halo() : nullptr);
+  offsets_ =
+      ring_offsets(plan_.grid().n_rings(), plan_.own(),
+                   plan_.n_ranks() > 1 && plan_.sums_pixels() ? &plan_.pixel_halo() : nullptr);
   scratch_.allocate(stages_->scratch_size());
   halo_.allocate(plan_.halo_bytes() / double_bytes);
   modes_.allocate(plan_.mode_bytes() / static_cast<std::int64_t>(sizeof(std::complex<double>)));
@@ -187,7 +185,7 @@ template <class T>
 void HostRingConvolution::bring_pixels(MapView<const T> in, MapView<T> halo) {
   time_halo(times_, [&] {
     pixel_exchange_->run<T>(in, halo, [&] {
-      if (has_modes()) analyze(0, in);
+      if (plan_.has_modes()) analyze(0, in);
     });
   });
   halo_bytes_sent_ += pixel_exchange_->bytes_sent();
@@ -216,13 +214,13 @@ void HostRingConvolution::convolve_maps(MapView<const T> in, MapView<T> out) {
   halo_bytes_sent_ = 0;
   const RingSource<T> source{offsets_, in, halo};
   if (pixel_exchange_) bring_pixels(in, halo);
-  const std::int64_t n_together = has_modes() ? plan_.maps_together() : n_maps;
+  const std::int64_t n_together = plan_.has_modes() ? plan_.maps_together() : n_maps;
   for (std::int64_t first = 0; first < n_maps; first += n_together) {
     const bool is_analyzed = first == 0 && pixel_exchange_;
-    if (has_modes() && !is_analyzed) analyze(first, in);
+    if (plan_.has_modes() && !is_analyzed) analyze(first, in);
     // One agreement before the next exchange: each is a wait for the slowest rank.
     agree(comm_, [&] {
-      if (has_modes()) multiply(first, out);
+      if (plan_.has_modes()) multiply(first, out);
       if (first + n_together == n_maps) sum_pixels(source, out);
     });
   }
