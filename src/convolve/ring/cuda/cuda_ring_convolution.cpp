@@ -15,8 +15,7 @@
 #include "convolve/ring/mode_zone.hpp"
 #include "convolve/ring/ring_convolution_plan.hpp"
 #include "convolve/ring/ring_convolution_stage.hpp"
-#include "distribute/halo/halo_exchange.hpp"
-#include "distribute/halo/halo_mode_exchange.hpp"
+#include "convolve/ring/ring_halos.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "fft/device_ring_fft.hpp"
 #include "ringweave/views.hpp"
@@ -34,13 +33,7 @@ class CudaRingConvolution final : public RingConvolutionStage {
       : comm_(comm), plan_(plan) {
     const int local_rank = comm_.node_local().rank();
     agree(comm_, [&] { prepare(local_rank); });
-    if (comm_.size() == 1) return;
-    if (plan_.sums_pixels())
-      pixel_exchange_.emplace(comm_, plan_.pixel_halo(), plan_.spec().n_maps);
-    if (plan_.has_modes()) {
-      mode_exchange_.emplace(comm_, plan_.mode_halo(), plan_.rows(), plan_.mode_orders(),
-                             plan_.maps_together());
-    }
+    halos_.emplace(comm_, plan_);
   }
 
   /// Waits for work that an error has left, before its memory is freed.
@@ -105,10 +98,10 @@ class CudaRingConvolution final : public RingConvolutionStage {
     halo_bytes_sent_ = 0;
     const MapView<T> halo(reinterpret_cast<T*>(host_halo_.data()), plan_.spec().n_maps,
                           plan_.pixel_halo().halo_size, halo_stride_);
-    if (pixel_exchange_) {
+    if (halos_->pixels) {
       const StageTimer timer(&times_, "halo");
-      pixel_exchange_->run<T>(in, halo, [] {});
-      halo_bytes_sent_ += pixel_exchange_->bytes_sent();
+      halos_->pixels->run<T>(in, halo, [] {});
+      halo_bytes_sent_ += halos_->pixels->bytes_sent();
     }
     const DeviceMap<T> from = on_device<T>(in_, in.size(), stride_);
     const DeviceMap<T> to = on_device<T>(out_, out.size(), stride_);
@@ -152,10 +145,10 @@ class CudaRingConvolution final : public RingConvolutionStage {
       fft_->adjoint(DeviceMap<const T>(zone_->of(from.components(first, n_maps))),
                     DeviceRingFft::Weights(weights_.data(), weights_.size()),
                     {modes_.data(), modes_.size()});
-      if (mode_exchange_) copy_to_host(modes_.data(), host_modes_.data(), modes_.bytes(), *stream_);
+      if (halos_->modes) copy_to_host(modes_.data(), host_modes_.data(), modes_.bytes(), *stream_);
       stream_->synchronize();
     });
-    if (mode_exchange_) exchange_modes();
+    if (halos_->modes) exchange_modes();
     agree(comm_, [&] {
       {
         const StageTimer timer(&times_, "modes");
@@ -173,8 +166,8 @@ class CudaRingConvolution final : public RingConvolutionStage {
   void exchange_modes() {
     const StageTimer timer(&times_, "halo");
     const ModeView<double> modes(host_modes_.data(), host_modes_.size());
-    mode_exchange_->end_after([&] { mode_exchange_->begin(modes); });
-    halo_bytes_sent_ += mode_exchange_->bytes_sent();
+    halos_->modes->end_after([&] { halos_->modes->begin(modes); });
+    halo_bytes_sent_ += halos_->modes->bytes_sent();
     repeat_halo_modes(plan_, modes);
     agree(comm_, [&] {
       copy_to_device(host_modes_.data(), modes_.data(), modes_.bytes(), *stream_);
@@ -200,8 +193,7 @@ class CudaRingConvolution final : public RingConvolutionStage {
   DeviceBuffer<double> weights_;    ///< [own ring of the zone]
   HostBuffer<double> host_halo_;
   DeviceBuffer<Complex, MemorySpace::pinned> host_modes_;
-  std::optional<HaloExchange> pixel_exchange_;
-  std::optional<HaloModeExchange> mode_exchange_;
+  std::optional<RingHalos> halos_;
   std::int64_t halo_bytes_sent_ = 0;
 };
 

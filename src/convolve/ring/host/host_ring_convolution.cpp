@@ -19,8 +19,7 @@
 #include "convolve/ring/mode_zone.hpp"
 #include "convolve/ring/ring_convolution_plan.hpp"
 #include "convolve/ring/ring_convolution_stage.hpp"
-#include "distribute/halo/halo_exchange.hpp"
-#include "distribute/halo/halo_mode_exchange.hpp"
+#include "convolve/ring/ring_halos.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "fft/ring_fft.hpp"
 #include "ringweave/convolution.hpp"
@@ -104,20 +103,14 @@ class HostRingConvolution final : public RingConvolutionStage {
   HostBuffer<double> scratch_;
   HostBuffer<double> halo_;  ///< pixels of either type
   HostBuffer<std::complex<double>> modes_;
-  std::optional<HaloExchange> pixel_exchange_;
-  std::optional<HaloModeExchange> mode_exchange_;
+  std::optional<RingHalos> halos_;
   std::int64_t halo_bytes_sent_ = 0;
 };
 
 HostRingConvolution::HostRingConvolution(const Communicator& comm, const RingConvolutionPlan& plan)
     : comm_(comm), plan_(plan) {
   agree(comm_, [&] { prepare(); });
-  if (comm_.size() == 1) return;
-  if (plan_.sums_pixels()) pixel_exchange_.emplace(comm_, plan_.pixel_halo(), plan_.spec().n_maps);
-  if (plan_.has_modes()) {
-    mode_exchange_.emplace(comm_, plan_.mode_halo(), plan_.rows(), plan_.mode_orders(),
-                           plan_.maps_together());
-  }
+  halos_.emplace(comm_, plan_);
 }
 
 void HostRingConvolution::prepare() {
@@ -144,23 +137,23 @@ void HostRingConvolution::prepare() {
 template <class T>
 void HostRingConvolution::analyze(std::int64_t first, MapView<const T> in) {
   const MapView<const T> some = zone_->of(in.components(first, plan_.maps_together()));
-  if (!mode_exchange_) {
+  if (!halos_->modes) {
     const StageTimer timer(&times_, "ring_fft");
     return fft_->adjoint(some, zone_->weights, modes());
   }
   time_halo(times_, [&] {
-    mode_exchange_->end_after([&] {
+    halos_->modes->end_after([&] {
       std::optional<StageTimer> timer(std::in_place, &times_, "ring_fft");
       fft_->adjoint(some, zone_->weights, modes(),
                     {[&] {
                        timer.reset();
-                       mode_exchange_->begin(modes());
+                       halos_->modes->begin(modes());
                        timer.emplace(&times_, "ring_fft");
                      },
-                     [&] { mode_exchange_->progress(); }});
+                     [&] { halos_->modes->progress(); }});
     });
   });
-  halo_bytes_sent_ += mode_exchange_->bytes_sent();
+  halo_bytes_sent_ += halos_->modes->bytes_sent();
 }
 
 template <class T>
@@ -184,11 +177,11 @@ void HostRingConvolution::multiply(std::int64_t first, MapView<T> out) {
 template <class T>
 void HostRingConvolution::bring_pixels(MapView<const T> in, MapView<T> halo) {
   time_halo(times_, [&] {
-    pixel_exchange_->run<T>(in, halo, [&] {
+    halos_->pixels->run<T>(in, halo, [&] {
       if (plan_.has_modes()) analyze(0, in);
     });
   });
-  halo_bytes_sent_ += pixel_exchange_->bytes_sent();
+  halo_bytes_sent_ += halos_->pixels->bytes_sent();
 }
 
 template <class T>
@@ -210,13 +203,13 @@ void HostRingConvolution::convolve_maps(MapView<const T> in, MapView<T> out) {
   const std::int64_t n_maps = plan_.spec().n_maps;
   // Memory of doubles is aligned for floats, and holds them once MPI has written them.
   T* const foreign = reinterpret_cast<T*>(halo_.data());
-  const MapView<T> halo(foreign, n_maps, pixel_exchange_ ? plan_.pixel_halo().halo_size : 0);
+  const MapView<T> halo(foreign, n_maps, halos_->pixels ? plan_.pixel_halo().halo_size : 0);
   halo_bytes_sent_ = 0;
   const RingSource<T> source{offsets_, in, halo};
-  if (pixel_exchange_) bring_pixels(in, halo);
+  if (halos_->pixels) bring_pixels(in, halo);
   const std::int64_t n_together = plan_.has_modes() ? plan_.maps_together() : n_maps;
   for (std::int64_t first = 0; first < n_maps; first += n_together) {
-    const bool is_analyzed = first == 0 && pixel_exchange_;
+    const bool is_analyzed = first == 0 && halos_->pixels;
     if (plan_.has_modes() && !is_analyzed) analyze(first, in);
     // One agreement before the next exchange: each is a wait for the slowest rank.
     agree(comm_, [&] {
