@@ -40,6 +40,7 @@ struct TransformWork {
   int n_ranks = 1;
   int n_threads = 1;
   Place place = Place::host;
+  StagesOnDevice on_device = StagesOnDevice::both;  ///< where data are copied in blocks
   ModeRoute route = ModeRoute::direct;
   int ranks_of_device = 1;  ///< ranks that share a device
 };

@@ -13,6 +13,11 @@ namespace ringweave {
 /// Where the stages of a plan run. Chosen once, when the plan is made.
 enum class Backend { host, cuda };
 
+/// Which stages of a transform run on the device of Backend::cuda. Where one of them stays on the
+/// host, so do a_lm and maps, and the other copies its data in blocks: some machines are fastest
+/// so.
+enum class StagesOnDevice { both, legendre, ring_fft };
+
 /// Where the sums over degrees are formed: on the rings of the grid, or on lmax + 1 equidistant
 /// rings from which those of the grid are interpolated, to 1e-13 and with an exact transpose.
 /// `automatic` takes the one with the smaller estimated cost.

@@ -34,6 +34,7 @@ struct TransformSpec {
   int mmax = -1;  ///< -1: lmax
   FieldSet fields{{0}};
   Backend backend = Backend::host;
+  StagesOnDevice on_device = StagesOnDevice::both;  ///< with Backend::cuda
   ThetaRoute theta = ThetaRoute::automatic;
   /// ThetaRoute::automatic decides as if there were at most so many components. Where the fields
   /// are several maps, the number of one map makes each come out as it would alone.
@@ -71,7 +72,8 @@ struct TransformSpec {
 ///
 /// Legendre stage and exchange run in one pass, or in several where memory is short or
 /// spec.exchange asks for it. With Backend::cuda everything is on a device if a_lm, modes and map
-/// fit there; otherwise each stage copies its data. All fields are transformed together, or in
+/// fit there; otherwise, or where spec.on_device has one stage only, each stage on it copies its
+/// data. All fields are transformed together, or in
 /// groups where spec.mode_bytes asks for it.
 ///
 /// Members marked * are collective: all ranks of the communicator call them. Results are bitwise

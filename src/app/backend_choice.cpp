@@ -2,30 +2,97 @@
 #include "app/backend_choice.hpp"
 
 #include <fmt/format.h>
+#include <omp.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
 
 #include "base/device.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/execution.hpp"
 #include "transform/device_budget.hpp"
+#include "transform/transform_estimate.hpp"
+#include "transform/transform_plan.hpp"
 
 namespace ringweave::detail::inline app {
 namespace {
 
+const char* name_of(Backend backend) { return backend == Backend::cuda ? "cuda" : "host"; }
+
+/// Where a transform runs.
+struct Stages {
+  Backend legendre = Backend::host;
+  Backend ring_fft = Backend::host;
+
+  bool are_mixed() const { return legendre != ring_fft; }
+  std::string text() const {
+    return fmt::format("legendre={},fft={}", name_of(legendre), name_of(ring_fft));
+  }
+  void put_into(TransformSpec& spec) const {
+    spec.backend = legendre == Backend::cuda ? legendre : ring_fft;
+    spec.on_device = !are_mixed()                ? StagesOnDevice::both
+                     : legendre == Backend::cuda ? StagesOnDevice::legendre
+                                                 : StagesOnDevice::ring_fft;
+  }
+};
+
 /// Reports a choice once, also when a command makes the same choice again.
-void record(Run& run, const char* backend, const std::string& why) {
-  const nlohmann::ordered_json choice = {{"name", backend}, {"because", why}};
+void record(Run& run, const Stages& stages, const std::string& why) {
+  const bool on_device = stages.legendre == Backend::cuda || stages.ring_fft == Backend::cuda;
+  nlohmann::ordered_json choice = {{"name", on_device ? "cuda" : "host"}, {"because", why}};
+  if (stages.are_mixed())
+    choice["stages"] = {{"legendre", name_of(stages.legendre)}, {"fft", name_of(stages.ring_fft)}};
   if (run.report["backend"] == choice) return;
   run.report["backend"] = choice;
-  run.detail(fmt::format("backend: {}, because {}", backend, why));
+  run.detail(fmt::format("backend: {}, because {}",
+                         stages.are_mixed() ? stages.text() : name_of(stages.legendre), why));
+}
+void record(Run& run, Backend backend, const std::string& why) {
+  record(run, Stages{backend, backend}, why);
 }
 
-void require_in_build(const std::string& asked) {
-  if (asked == "cuda" && cuda_version().empty())
-    throw UsageError("--backend cuda: this build does not have it; use --backend host or auto");
+/// Returns the stages of --stage. Error  UsageError.
+Stages stages_named(const std::string& text) {
+  const auto fail = [&]() -> Stages {
+    throw UsageError(fmt::format(
+        "--stage {}: expected legendre=PLACE,fft=PLACE, each PLACE host or cuda", text));
+  };
+  Stages stages;
+  bool has_legendre = false;
+  bool has_fft = false;
+  std::istringstream parts(text);
+  for (std::string part; std::getline(parts, part, ',');) {
+    const std::size_t sign = part.find('=');
+    if (sign == std::string::npos) return fail();
+    const std::string place = part.substr(sign + 1);
+    if (place != "host" && place != "cuda") return fail();
+    const bool is_legendre = part.substr(0, sign) == "legendre";
+    bool& has_it = is_legendre ? has_legendre : has_fft;
+    if ((!is_legendre && part.substr(0, sign) != "fft") || has_it) return fail();
+    has_it = true;
+    (is_legendre ? stages.legendre : stages.ring_fft) =
+        place == "cuda" ? Backend::cuda : Backend::host;
+  }
+  return has_legendre && has_fft ? stages : fail();
+}
+
+/// `option`: that asks for a device.
+void require_in_build(const std::string& option) {
+  if (cuda_version().empty())
+    throw UsageError(option + ": this build does not have it; use --backend host or auto");
+}
+
+/// Collective.
+void require_device(Run& run, const std::string& option) {
+  require_in_build(option);
+  agree(run.comm, [&] {
+    if (device_count() == 0) throw ResourceError(option + ": " + device_obstacle());
+  });
 }
 
 bool every_rank_has_a_device(const Run& run) {
@@ -35,45 +102,100 @@ bool every_rank_has_a_device(const Run& run) {
 /// Falls back to the host for `auto` and gives the reason from the first rank without a device,
 /// unless the build has no CUDA. Collective.
 void fall_back_to_host(Run& run) {
-  if (cuda_version().empty()) return record(run, "host", "this build has no CUDA");
+  if (cuda_version().empty()) return record(run, Backend::host, "this build has no CUDA");
   const std::int64_t nobody = run.comm.size();
   const std::int64_t rank =
       run.comm.min(device_count() == 0 ? std::int64_t{run.comm.rank()} : nobody);
   const std::string obstacle =
       run.comm.broadcast(device_obstacle(), static_cast<int>(rank == nobody ? 0 : rank));
-  record(run, "host", "no device was found: " + obstacle);
+  record(run, Backend::host, "no device was found: " + obstacle);
+}
+
+/// A way to run a transform.
+struct Way {
+  Stages stages;
+  double seconds;  ///< predicted, of the slowest rank
+};
+
+/// Collective.
+std::vector<Way> predicted_ways(Run& run, const TransformSpec& spec) {
+  const auto plan =
+      agreed(run.comm, [&] { return TransformPlan(spec, run.comm.rank(), run.comm.size()); });
+  const DeviceBudget device = share_device(run.comm, plan);
+  TransformWork work = work_of(plan, omp_get_max_threads());
+  work.ranks_of_device = device.n_ranks;
+  const auto seconds = [&](Place place, StagesOnDevice on_device) {
+    work.place = place;
+    work.on_device = on_device;
+    return run.comm.max(estimate_transform(work, run.machine).total().seconds);
+  };
+  const Place whole = device.on_device() ? Place::device : Place::device_in_blocks;
+  constexpr Backend host = Backend::host;
+  constexpr Backend cuda = Backend::cuda;
+  return {{{cuda, cuda}, seconds(whole, StagesOnDevice::both)},
+          {{cuda, host}, seconds(Place::device_in_blocks, StagesOnDevice::legendre)},
+          {{host, cuda}, seconds(Place::device_in_blocks, StagesOnDevice::ring_fft)},
+          {{host, host}, seconds(Place::host, StagesOnDevice::both)}};
+}
+
+/// Collective. Error  ResourceError when the device is of no use.
+void choose_fastest(Run& run, TransformSpec& spec) {
+  const std::vector<Way> ways = predicted_ways(run, spec);
+  const auto best = std::min_element(
+      ways.begin(), ways.end(), [](const Way& a, const Way& b) { return a.seconds < b.seconds; });
+  best->stages.put_into(spec);
+  std::string others;
+  for (const Way& way : ways) {
+    if (&way == &*best) continue;
+    others += fmt::format("; {} {:.2g} s", way.stages.text(), way.seconds);
+  }
+  record(run, best->stages,
+         fmt::format("its transform is predicted to take {:.2g} s{}", best->seconds, others));
 }
 
 }  // namespace
 
 Backend choose_backend(Run& run, const std::string& asked) {
-  require_in_build(asked);
   if (asked.empty()) {
-    record(run, "host", "this command computes there");
+    record(run, Backend::host, "this command computes there");
     return Backend::host;
   }
   if (asked == "host") {
-    record(run, "host", "--backend says so");
+    record(run, Backend::host, "--backend says so");
     return Backend::host;
   }
   if (asked == "cuda") {
-    agree(run.comm, [] {
-      if (device_count() == 0) throw ResourceError("--backend cuda: " + device_obstacle());
-    });
-    record(run, "cuda", "--backend says so");
+    require_device(run, "--backend cuda");
+    record(run, Backend::cuda, "--backend says so");
     return Backend::cuda;
   }
   if (!every_rank_has_a_device(run)) {
     fall_back_to_host(run);
     return Backend::host;
   }
-  record(run, "cuda", "there is a device");
+  record(run, Backend::cuda, "there is a device");
   return Backend::cuda;
+}
+
+void choose_backend(Run& run, const TransformOptions& asked, TransformSpec& spec) {
+  if (!asked.stage.empty()) {
+    const Stages stages = stages_named(asked.stage);
+    stages.put_into(spec);
+    if (spec.backend == Backend::cuda) require_device(run, "--stage " + asked.stage);
+    return record(run, stages, "--stage says so");
+  }
+  spec.backend = choose_backend(run, asked.backend);
+  if (asked.backend != "auto" || spec.backend == Backend::host || !run.machine.device) return;
+  try {
+    choose_fastest(run, spec);
+  } catch (const ResourceError& error) {
+    spec.backend = give_up_device(run, error.what());
+  }
 }
 
 Backend give_up_device(Run& run, const std::string& why) {
   run.warn("computing on the host, because the device cannot be used: " + why);
-  record(run, "host", "the device cannot be used: " + why);
+  record(run, Backend::host, "the device cannot be used: " + why);
   return Backend::host;
 }
 
@@ -92,17 +214,17 @@ int ranks_of_device(const Run& run) {
 }
 
 void refuse_device(const std::string& asked, const std::string& what) {
-  require_in_build(asked);
   if (asked != "cuda") return;
+  require_in_build("--backend cuda");
   throw UsageError(fmt::format(
       "--backend cuda: {} is not implemented on GPUs yet; use --backend host or auto", what));
 }
 
 void stay_on_host(Run& run, const std::string& asked, const std::string& what) {
   refuse_device(asked, what);
-  if (asked == "host") return record(run, "host", "--backend says so");
+  if (asked == "host") return record(run, Backend::host, "--backend says so");
   if (!every_rank_has_a_device(run)) return fall_back_to_host(run);
-  record(run, "host", what + " is not implemented on GPUs yet");
+  record(run, Backend::host, what + " is not implemented on GPUs yet");
 }
 
 }  // namespace ringweave::detail::inline app

@@ -3,8 +3,10 @@
 
 #include <string>
 
+#include "app/cli/options.hpp"
 #include "app/run.hpp"
 #include "ringweave/execution.hpp"
+#include "ringweave/transform.hpp"
 
 namespace ringweave::detail::inline app {
 
@@ -13,6 +15,11 @@ namespace ringweave::detail::inline app {
 /// with --verbose. Collective. Error  ResourceError when `cuda` finds no device, UsageError when
 /// this build has no CUDA.
 Backend choose_backend(Run& run, const std::string& asked);
+
+/// Chooses the backend of a transform, and which of its stages run on a device, for this --backend
+/// or --stage. `auto` takes the host, a device or one stage on it, whatever the machine file
+/// predicts to be fastest; without costs of a device, as above. Collective. Error  as above.
+void choose_backend(Run& run, const TransformOptions& asked, TransformSpec& spec);
 
 /// Switches to the host, with a warning, when the device chosen by `auto` cannot be used. Not
 /// collective.

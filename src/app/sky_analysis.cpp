@@ -104,7 +104,7 @@ SkyAnalysis plan_analysis(Run& run, const AnalysisOptions& options,
   const auto grid = grid_to_visit(*first.reader, whole_sky);
   TransformSpec spec = make_spec(transform, grid, first.choice.fields);
   warn_beyond_grid(run, first.path, full, lmax);
-  spec.backend = choose_backend(run, transform.backend);
+  choose_backend(run, transform, spec);
   const bool is_single = std::all_of(skies.begin(), skies.end(), [](const Sky& sky) {
     return sky.reader->header().precision == Precision::single_;
   });
@@ -122,7 +122,7 @@ SkyAnalysis plan_analysis(Run& run, const AnalysisOptions& options,
                   .pixel_weights = held,
                   .beside = mask_beside(options)};
   analysis.of_one = planned_analysis(analysis.n_iter, tolerance, held);
-  analysis.transform = plan_transform(run, spec, analysis.use, transform.backend);
+  analysis.transform = plan_transform(run, spec, analysis.use, transform.asked_backend());
   return analysis;
 }
 

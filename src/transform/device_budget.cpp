@@ -59,8 +59,9 @@ int count_ranks_of(const Communicator& node, const DeviceIdentity& device) {
 
 std::int64_t usable_device_bytes(std::int64_t free_bytes) { return free_bytes - free_bytes / 16; }
 
-std::int64_t copying_stage_bytes(const DeviceBudget& share, int n_group_shapes) {
-  return usable_device_bytes(share.free_bytes) / (std::int64_t{2} * share.n_ranks * n_group_shapes);
+std::int64_t copying_stage_bytes(const DeviceBudget& share, int n_stages, int n_group_shapes) {
+  return usable_device_bytes(share.free_bytes) /
+         (std::int64_t{n_stages} * share.n_ranks * n_group_shapes);
 }
 
 DeviceBudget share_device(const Communicator& comm, const TransformPlan& plan) {
@@ -71,12 +72,17 @@ DeviceBudget share_device(const Communicator& comm, const TransformPlan& plan) {
     share.device = device_identity();
     require_capability();
     device_memory();  // makes CUDA allocate its own memory on every rank first
-    share.planned = plan_device_memory(plan);
+    if (!plan.is_mixed()) share.planned = plan_device_memory(plan);
   });
   agree(comm, [&] { share.free_bytes = device_memory().free_bytes; });
   const Sharers sharers = sharers_of(node, share);
   share.n_ranks = count_ranks_of(node, share.device);
   share.free_bytes = sharers.free;
+  if (plan.is_mixed()) {
+    share.reason = plan.legendre_backend() == Backend::host ? "the Legendre stage runs on the host"
+                                                            : "the ring FFT runs on the host";
+    return share;
+  }
   // The message names the largest shortage of any device.
   const std::int64_t missing = comm.max(sharers.wanted - usable_device_bytes(sharers.free));
   const std::int64_t excess = comm.max(share.planned.total() - plan.spec.device_bytes);

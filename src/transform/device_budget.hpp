@@ -35,8 +35,8 @@ int count_ranks_of(const Communicator& node, const DeviceIdentity& device);
 std::int64_t usable_device_bytes(std::int64_t free_bytes);
 
 /// Returns the device bytes each stage may use in a transform whose data stay on the host. The free
-/// memory is divided equally among the ranks that share the device, both stages, and groups of
-/// different fields.
-std::int64_t copying_stage_bytes(const DeviceBudget& share, int n_group_shapes);
+/// memory is divided equally among the ranks that share the device, the stages that run there, and
+/// groups of different fields.
+std::int64_t copying_stage_bytes(const DeviceBudget& share, int n_stages, int n_group_shapes);
 
 }  // namespace ringweave::detail::inline transform

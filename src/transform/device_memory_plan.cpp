@@ -47,11 +47,17 @@ DeviceMemoryPlan plan_device_blocks(const TransformPlan& plan) {
   const OrderPasses passes = plan.order_passes(plan.n_passes_within);
   DeviceMemoryPlan memory;
   for (const FieldSet& fields : fields_of_shapes(plan.groups)) {
-    const BlockBytes legendre = legendre_block_bytes(plan.legendre_shape(fields, passes.by_order));
-    memory.legendre += legendre.device_bytes;
-    const BlockBytes ring_fft = ring_fft_block_bytes(plan.ring_fft_shape(fields));
-    memory.ring_fft += ring_fft.device_bytes;
-    memory.staging += legendre.pinned_bytes + ring_fft.pinned_bytes;
+    if (plan.spec.on_device != StagesOnDevice::ring_fft) {
+      const BlockBytes legendre =
+          legendre_block_bytes(plan.legendre_shape(fields, passes.by_order));
+      memory.legendre += legendre.device_bytes;
+      memory.staging += legendre.pinned_bytes;
+    }
+    if (plan.spec.on_device != StagesOnDevice::legendre) {
+      const BlockBytes ring_fft = ring_fft_block_bytes(plan.ring_fft_shape(fields));
+      memory.ring_fft += ring_fft.device_bytes;
+      memory.staging += ring_fft.pinned_bytes;
+    }
   }
   return memory;
 }

@@ -27,8 +27,8 @@ struct DeviceMemoryPlan {
 
 /// Plans a transform with its data on the device.
 DeviceMemoryPlan plan_device_memory(const TransformPlan& plan);
-/// Plans a transform whose data stay on the host while its stages copy them in blocks that fit
-/// plan.copying_stage_bytes. Error  ResourceError when no blocks are small enough.
+/// Plans a transform whose data stay on the host while its stages on the device copy them in blocks
+/// that fit plan.copying_stage_bytes. Error  ResourceError when no blocks are small enough.
 DeviceMemoryPlan plan_device_blocks(const TransformPlan& plan);
 
 }  // namespace ringweave::detail::inline transform

@@ -27,7 +27,7 @@ int count_parts(const TransformPlan& plan, std::int64_t n_components, DeviceRout
   return static_cast<int>(std::clamp<std::int64_t>(bytes / least_bytes_of_part, 1, most_parts));
 }
 
-constexpr const char* where = "transform on a device";
+constexpr const char* transform_on_device = "transform on a device";
 
 }  // namespace
 
@@ -111,7 +111,7 @@ void DeviceTransform::time_stages(StageTimes* times) {
 template <class T>
 void DeviceTransform::synthesize(Alm<const T> alm, Map<T> map) {
   agree(comm_, [&] {
-    sizes_.require(where, alm, map);
+    sizes_.require(transform_on_device, alm, map);
     allocate();
   });
   for (const FieldGroup& group : groups_)
@@ -121,7 +121,7 @@ void DeviceTransform::synthesize(Alm<const T> alm, Map<T> map) {
 template <class T>
 void DeviceTransform::adjoint(Map<const T> map, Weights ring_weights, Alm<T> alm, Accumulate how) {
   agree(comm_, [&] {
-    sizes_.require(where, alm, map, ring_weights.size());
+    sizes_.require(transform_on_device, alm, map, ring_weights.size());
     allocate();
   });
   for (const FieldGroup& group : groups_)

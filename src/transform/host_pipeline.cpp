@@ -19,7 +19,7 @@ std::shared_ptr<HostPipeline> plan_host_pipeline(const Communicator& comm,
     passes = plan.order_passes(n_passes, plan.n_host_parts(n_passes));
     legendre = shared.legendre == nullptr
                    ? make_legendre_stage(plan.legendre_shape(shared.fields, passes.by_order),
-                                         plan.spec.backend)
+                                         plan.legendre_backend())
                    : shared.legendre->with_rows(passes.by_order);
   });
   const ExchangeOptions& options = plan.spec.exchange;

@@ -16,7 +16,7 @@
 namespace ringweave::detail::inline transform {
 
 /// The Legendre stage and ring FFT of a Pipeline whose a_lm, modes and map are on the host. With
-/// Backend::cuda each stage copies its data to a device and back.
+/// Backend::cuda the stages on a device copy their data there and back.
 class HostStages {
  public:
   template <class T>

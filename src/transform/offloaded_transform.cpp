@@ -8,7 +8,7 @@
 namespace ringweave::detail::inline transform {
 namespace {
 
-constexpr const char* where = "transform through a device";
+constexpr const char* transform_through_device = "transform through a device";
 
 }  // namespace
 
@@ -78,7 +78,7 @@ void OffloadedTransform::download(ComponentView<T, MemorySpace::device> from, Co
 template <class T>
 void OffloadedTransform::synthesize(AlmView<const T> alm, MapView<T> map, StageTimes& times) {
   agree(comm_, [&] {
-    transform_.sizes().require(where, alm, map);
+    transform_.sizes().require(transform_through_device, alm, map);
     allocate();
     const StageTimer timer(&times, "upload");
     upload<std::complex<T>>(alm, device_alm<T>());
@@ -98,7 +98,7 @@ void OffloadedTransform::adjoint(MapView<const T> map, std::span<const double> r
                                  AlmView<T> alm, Accumulate how, StageTimes& times) {
   const bool weighted = !ring_weights.empty();
   agree(comm_, [&] {
-    transform_.sizes().require(where, alm, map, ssize64(ring_weights));
+    transform_.sizes().require(transform_through_device, alm, map, ssize64(ring_weights));
     allocate();
     const StageTimer timer(&times, "upload");
     upload<T>(map, device_map<T>());

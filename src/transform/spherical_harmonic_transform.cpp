@@ -25,7 +25,7 @@ namespace {
 
 using Modes = HostStages::Modes;
 
-constexpr const char* where = "spherical harmonic transform";
+constexpr const char* harmonic_transform = "spherical harmonic transform";
 
 }  // namespace
 
@@ -61,7 +61,8 @@ struct SphericalHarmonicTransform::Impl {
 
   void plan_offloaded() {
     device = share_device(comm, plan);
-    plan.copying_stage_bytes = copying_stage_bytes(*device, plan.n_group_shapes());
+    plan.copying_stage_bytes =
+        copying_stage_bytes(*device, plan.is_mixed() ? 1 : 2, plan.n_group_shapes());
     if (device->on_device()) {
       try {
         offloaded = std::make_unique<OffloadedTransform>(comm, plan);
@@ -75,8 +76,8 @@ struct SphericalHarmonicTransform::Impl {
   }
 
   Pipelines plan_pipelines(const FieldSet& fields) {
-    const std::shared_ptr<RingFft> ring_fft =
-        agreed(comm, [&] { return make_ring_fft(plan.ring_fft_shape(fields), plan.spec.backend); });
+    const std::shared_ptr<RingFft> ring_fft = agreed(
+        comm, [&] { return make_ring_fft(plan.ring_fft_shape(fields), plan.ring_fft_backend()); });
     std::vector<std::shared_ptr<HostPipeline>> made;
     const auto pipeline = [&](int n_passes) {
       for (const auto& present : made) {
@@ -98,12 +99,14 @@ struct SphericalHarmonicTransform::Impl {
   bool needs_both_buffers() const { return plan.groups.size() > 1 || offloaded != nullptr; }
 
   void require_alm(std::int64_t n_components, std::int64_t size) const {
-    require_planned(where, n_components, plan.spec.fields.n_components(), "components of a_lm");
-    require_planned(where, size, plan.alm.size(), "coefficients of a component");
+    require_planned(harmonic_transform, n_components, plan.spec.fields.n_components(),
+                    "components of a_lm");
+    require_planned(harmonic_transform, size, plan.alm.size(), "coefficients of a component");
   }
   void require_map(std::int64_t n_components, std::int64_t size) const {
-    require_planned(where, n_components, plan.spec.fields.n_components(), "components of a map");
-    require_planned(where, size, plan.rings.n_pixels(), "pixels of a component");
+    require_planned(harmonic_transform, n_components, plan.spec.fields.n_components(),
+                    "components of a map");
+    require_planned(harmonic_transform, size, plan.rings.n_pixels(), "pixels of a component");
   }
   void require_weights(std::span<const double> ring_weights) const {
     if (ring_weights.empty()) return;

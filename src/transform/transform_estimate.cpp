@@ -53,7 +53,9 @@ TransformWork work_of(const TransformPlan& plan, int n_threads) {
     work.timing = ExchangeTiming::beside_legendre;
   work.n_ranks = plan.n_ranks;
   work.n_threads = n_threads;
-  if (spec.backend == Backend::cuda) work.place = Place::device;
+  if (spec.backend == Backend::cuda)
+    work.place = plan.is_mixed() ? Place::device_in_blocks : Place::device;
+  work.on_device = spec.on_device;
   return work;
 }
 

@@ -96,6 +96,7 @@ std::int64_t TransformSpec::digest() const {
   digest.add(lmax);
   digest.add(mmax < 0 ? lmax : mmax);
   digest.add(backend);
+  digest.add(on_device);
   digest.add(theta);
   digest.add(theta_components);
   for (const FieldSet::Field& field : fields.fields()) digest.add(field.spin);

@@ -54,6 +54,16 @@ struct TransformPlan {
   /// is.
   std::int64_t copying_stage_bytes = std::numeric_limits<std::int64_t>::max();
 
+  /// Where each stage runs.
+  Backend legendre_backend() const {
+    return spec.on_device == StagesOnDevice::ring_fft ? Backend::host : spec.backend;
+  }
+  Backend ring_fft_backend() const {
+    return spec.on_device == StagesOnDevice::legendre ? Backend::host : spec.backend;
+  }
+  /// Tells whether one stage runs on a device and the other on the host.
+  bool is_mixed() const { return legendre_backend() != ring_fft_backend(); }
+
   /// Tells whether every exchange goes in passes (on several ranks, overlapped or in single
   /// precision).
   bool always_in_passes() const;

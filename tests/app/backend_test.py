@@ -52,6 +52,21 @@ class WithoutADevice(Synthesis):
             self.refused(4 if self.has_cuda else 2, words, *self.transform, "--backend", "cuda", ranks=ranks)
             self.refused(4 if self.has_cuda else 2, words, *self.transform, "--backend", "cuda", "--dry-run", ranks=ranks)
 
+    def test_stages(self):
+        wrong = ("fft", "legendre=cuda", "legendre=cuda,fft=gpu", "fft=cuda,fft=cuda", "legendre=cuda,ring=host")
+        for stage in wrong:
+            self.refused(2, ("--stage", "legendre=PLACE,fft=PLACE"), *self.transform, "--stage", stage)
+        on_host = ("--stage", "legendre=host,fft=host")
+        self.refused(2, ("--stage", "--backend"), *self.transform, *on_host, "--backend", "host")
+        for ranks in (1, 3):
+            self.refused(4 if self.has_cuda else 2, ("--stage legendre=cuda,fft=host",), *self.transform,
+                         "--stage", "legendre=cuda,fft=host", ranks=ranks)
+        report = self.report(*self.transform, *on_host, environment=self.hidden)
+        self.assertEqual(report["backend"], {"name": "host", "because": "--stage says so"})
+        for method in ("ring", "split"):
+            self.refused(2, ("--stage", f"--method {method}"), "smooth", "out.h5", "smoothed.h5", "--fwhm", "10deg",
+                         "--method", method, *on_host)
+
     def test_auto_without_a_device_takes_the_host_and_says_why(self):
         for ranks in (1, 3):
             result = self.done(*self.transform, "--verbose", ranks=ranks, environment=self.hidden)

@@ -105,6 +105,26 @@ TEST(DeviceCosts, BlocksCopyModesTooAndExchangeThemOnTheHost) {
   EXPECT_NEAR(blocks.exchange.seconds, (1 << 21) * 1e-9, 1e-9);
 }
 
+TEST(DeviceCosts, AStageOfItsOwnCopiesWhatItReadsAndWrites) {
+  const Machine machine = machine_with_device();
+  TransformWork work = work_on_device();
+  work.place = Place::host;
+  const TransformEstimate host = estimate_transform(work, machine);
+  work.place = Place::device_in_blocks;
+  const TransformEstimate both = estimate_transform(work, machine);
+  work.on_device = StagesOnDevice::legendre;
+  const TransformEstimate legendre = estimate_transform(work, machine);
+  EXPECT_DOUBLE_EQ(legendre.legendre.seconds, both.legendre.seconds);
+  EXPECT_DOUBLE_EQ(legendre.ring_fft.seconds, host.ring_fft.seconds);
+  EXPECT_NEAR(legendre.copies.seconds, 1.5 * ((1 << 19) + (1 << 18)) * per_copied_byte, 1e-9);
+  work.on_device = StagesOnDevice::ring_fft;
+  const TransformEstimate ring_fft = estimate_transform(work, machine);
+  EXPECT_DOUBLE_EQ(ring_fft.legendre.seconds, host.legendre.seconds);
+  EXPECT_DOUBLE_EQ(ring_fft.ring_fft.seconds, both.ring_fft.seconds);
+  EXPECT_NEAR(ring_fft.copies.seconds, 1.5 * ((1 << 20) + (1 << 19)) * per_copied_byte, 1e-9);
+  EXPECT_NEAR(legendre.copies.seconds + ring_fft.copies.seconds, both.copies.seconds, 1e-9);
+}
+
 TEST(DeviceCosts, AMachineWithoutADeviceTakesItsHost) {
   TransformWork work = work_on_device();
   const double on_device = estimate_transform(work, typical_machine()).total().seconds;

@@ -22,5 +22,10 @@ for ranks in 1 2 3; do
   SOFTDEVICE_MPI=1 RINGWEAVE_DEVICE_MPI=1 "$mpirun" $ranks "$program" synthesize --cl cl.txt --cl-kind cl --seed 1 \
     --nside 16 --lmax 32 --fields TQU --backend cuda --overwrite sky_mpi.h5
   "$program" compare sky_host.h5 sky_mpi.h5 --tolerance 1e-12
+  for stage in legendre=cuda,fft=host legendre=host,fft=cuda; do
+    "$mpirun" $ranks "$program" smooth sky_host.h5 smooth_mixed.h5 --fwhm 10deg --lmax 32 --iter 1 --method harmonic \
+      --stage $stage --overwrite
+    "$program" compare smooth_host.h5 smooth_mixed.h5 --tolerance 1e-12
+  done
   for what in sky smooth rings; do "$program" compare ${what}_host.h5 ${what}_cuda.h5 --tolerance 1e-12; done
 done

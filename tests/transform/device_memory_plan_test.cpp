@@ -55,8 +55,9 @@ TEST(DeviceBudget, StagesThatCopyShareWhatIsFree) {
   DeviceBudget share;
   share.n_ranks = 3;
   share.free_bytes = 1600;
-  EXPECT_EQ(copying_stage_bytes(share, 1), 1500 / 6);
-  EXPECT_EQ(copying_stage_bytes(share, 2), 1500 / 12);
+  EXPECT_EQ(copying_stage_bytes(share, 2, 1), 1500 / 6);
+  EXPECT_EQ(copying_stage_bytes(share, 2, 2), 1500 / 12);
+  EXPECT_EQ(copying_stage_bytes(share, 1, 2), 1500 / 6);
 }
 
 TEST(DeviceMemoryPlan, GroupsHoldTheModesOfOneAndTheStagesOfEachShape) {

@@ -97,6 +97,22 @@ TEST_P(OnDevices, DataThatDoNotFitTheDeviceGoInBlocks) {
   }
 }
 
+TEST_P(OnDevices, OneStageMayRunThereAlone) {
+  for (const Case& of : telling_cases()) {
+    for (const StagesOnDevice stage : {StagesOnDevice::legendre, StagesOnDevice::ring_fft}) {
+      TransformSpec spec = cuda_spec(of);
+      spec.on_device = stage;
+      SphericalHarmonicTransform transform(comm(), spec);
+      EXPECT_FALSE(transform.device()->on_device());
+      EXPECT_EQ(transform.has_spectra(), stage == StagesOnDevice::legendre);
+      const DeviceMemoryPlan& memory = transform.device()->planned;
+      EXPECT_EQ(memory.legendre > 0, stage == StagesOnDevice::legendre);
+      EXPECT_EQ(memory.ring_fft > 0, stage == StagesOnDevice::ring_fft);
+      expect_as_the_host<double>(comm(), spec, of.name(), as_the_host);
+    }
+  }
+}
+
 TEST_P(OnDevices, AdjointSynthesisIsTheAdjoint) {
   for (const Case& of : telling_cases()) {
     SphericalHarmonicTransform transform(comm(), cuda_spec(of));

@@ -80,11 +80,17 @@ void declare_grid(CLI::App& command, TransformOptions& options) {
 }
 
 void declare_backend(CLI::App& command, TransformOptions& options) {
-  OptionGroup(command, transform_group)
-      .choice("--backend", options.backend, {"auto", "host", "cuda"},
-              "Where to compute; cuda: on a GPU of the node for each rank, auto: on a GPU if there "
-              "is one.")
-      ->capture_default_str();
+  const OptionGroup group(command, transform_group);
+  auto* backend = group.choice(
+      "--backend", options.backend, {"auto", "host", "cuda"},
+      "Where to compute; cuda: on a GPU of the node for each rank, auto: on a GPU if there is one, "
+      "or where the machine file predicts a transform to be fastest.");
+  backend->capture_default_str();
+  group
+      .value("--stage", options.stage, "legendre=PLACE,fft=PLACE",
+             "Run each stage of a transform on the host or on a GPU (cuda); one stage alone on a "
+             "GPU copies its data there and back. Default: what --backend says.")
+      ->excludes(backend);
 }
 
 void declare_transform(CLI::App& command, TransformOptions& options,

@@ -27,8 +27,12 @@ struct TransformOptions {
   int mmax = -1;
   std::string fields;
   std::string backend = "auto";  ///< empty: the command has no --backend, and stays on the host
+  std::string stage;             ///< --stage; empty: --backend decides
   std::string precision;
   std::string exchange = "double";
+
+  /// The --backend that --stage stands for, or the one given.
+  std::string asked_backend() const { return stage.empty() ? backend : "cuda"; }
 };
 
 /// Options of the subcommands that analyse a map.

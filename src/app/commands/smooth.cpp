@@ -40,6 +40,12 @@ void require_options_of_method(const SmoothOptions& options) {
         "--harmonic-ranks: only --method split has two parts to deal to ranks; add it, or leave "
         "--harmonic-ranks out");
   }
+  if (!options.transform.stage.empty() && (method == "ring" || method == "split")) {
+    throw UsageError(fmt::format(
+        "--stage: --method {} is more than the stages of a transform; leave it out, or use "
+        "--method harmonic",
+        method));
+  }
   if (method == "ring") return;
   if (method == "split") {
     if (options.support.empty()) return;

@@ -284,7 +284,7 @@ int synthesize(Run& run, const SynthesizeOptions& asked) {
   const auto grid = output_grid(options);
   options.pixel_window = window_file(run, "--pixel-window", options.pixel_window, *grid);
   TransformSpec spec = make_spec(options.transform, grid, source.choice.fields, source.lmax);
-  spec.backend = choose_backend(run, options.transform.backend);
+  choose_backend(run, options.transform, spec);
   const Precision precision = storage_precision(options.transform.precision, source.precision);
   warn_of_short_spectrum(run, options.cl, source, spec.lmax);
   require_memory_for(run, spec, precision);
@@ -293,7 +293,7 @@ int synthesize(Run& run, const SynthesizeOptions& asked) {
       std::move(source),
       std::move(maps),
       grid->is_subset() ? named_grid(options.transform) : grid,
-      GroupTransform(run, spec, options.transform.backend),
+      GroupTransform(run, spec, options.transform.asked_backend()),
       {.precision = precision, .beside = noise_beside(options, spec.fields.n_components())}};
   job.beam = output_beam(run, options, *grid, spec.lmax);
   note_where_nothing_is_smoothed(run, options.fwhm);

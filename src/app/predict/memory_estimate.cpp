@@ -64,7 +64,7 @@ std::vector<MemoryItem> items_of(const TransformPlan& plan, const MemoryUse& use
   // A map that holds spectra cannot lend its memory.
   const MemoryItem orders_beside_spectra{orders.name, std::max(orders.bytes, pass_bytes)};
   const bool on_spectra =
-      plan.spec.backend == Backend::host && use.pixel_weights == PixelWeights::none;
+      plan.ring_fft_backend() == Backend::host && use.pixel_weights == PixelWeights::none;
 
   switch (use.operation) {
     case Operation::synthesis_consuming:
@@ -236,6 +236,7 @@ std::unique_ptr<SphericalHarmonicTransform> plan_transform(Run& run, const Trans
       return plan_transform(run, spec, use, "cuda");
     } catch (const ResourceError& error) {
       TransformSpec on_host = spec;
+      on_host.on_device = StagesOnDevice::both;
       on_host.backend = give_up_device(run, error.what());
       return plan_transform(run, on_host, use, "host");
     }

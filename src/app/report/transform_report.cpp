@@ -30,9 +30,9 @@ struct RunWork {
   double sent_bytes = 0;
 };
 
-/// Adds n transforms, of which, on the host, n_on_spectra have no FFTs.
+/// Adds n transforms, of which n_on_spectra have no FFTs where these run on the host.
 void add(const TransformWork& work, int n, int n_on_spectra, const Machine& machine, RunWork& sum) {
-  if (work.place != Place::host) n_on_spectra = 0;
+  if (work.place != Place::host && work.on_device != StagesOnDevice::legendre) n_on_spectra = 0;
   const int n_whole = n - n_on_spectra;
   sum.predicted = sum.predicted + n_whole * estimate_transform(work, machine) +
                   n_on_spectra * estimate_transform(on_spectra(work), machine);
@@ -53,6 +53,7 @@ RunWork work_of_run(const TransformPlan& plan, const TransformWork& all_fields,
     TransformWork mask =
         work_of(TransformPlan(scalar, plan.rank, plan.n_ranks), all_fields.n_threads);
     mask.place = all_fields.place;
+    mask.on_device = all_fields.on_device;
     mask.route = all_fields.route;
     mask.ranks_of_device = all_fields.ranks_of_device;
     add(mask, count.mask, count.mask_on_spectra, machine, work);
@@ -98,8 +99,10 @@ void print_device(Run& run, const SphericalHarmonicTransform& transform, PlanTab
   if (device == nullptr) return;
   const DeviceMemoryPlan& planned = device->planned;
   const char* const how = device->on_device() ? "" : ", in blocks";
-  table.bytes(fmt::format("device: Legendre stage{}", how), planned.legendre);
-  table.bytes(fmt::format("device: ring FFT{}", how), planned.ring_fft);
+  if (transform.plan().legendre_backend() == Backend::cuda)
+    table.bytes(fmt::format("device: Legendre stage{}", how), planned.legendre);
+  if (transform.plan().ring_fft_backend() == Backend::cuda)
+    table.bytes(fmt::format("device: ring FFT{}", how), planned.ring_fft);
   if (device->on_device()) {
     table.bytes("device: ring modes", planned.modes);
     table.bytes("device: a_lm and map", planned.alm + planned.map);

@@ -17,7 +17,8 @@ namespace {
 class HarmonicMethod final : public SmoothingMethod {
  public:
   HarmonicMethod(Run& run, SmoothJob& job, const TransformOptions& options)
-      : SmoothingMethod(run, job), transform_(run, spec_of(run, job, options), options.backend) {}
+      : SmoothingMethod(run, job),
+        transform_(run, spec_of(run, job, options), options.asked_backend()) {}
 
   std::string name() const override { return "harmonic"; }
   std::string label() const override { return fmt::format("harmonics with lmax {}", lmax()); }
@@ -62,7 +63,7 @@ class HarmonicMethod final : public SmoothingMethod {
  private:
   static TransformSpec spec_of(Run& run, const SmoothJob& job, const TransformOptions& options) {
     TransformSpec spec = make_spec(options, job.grid, job.choice.fields, job.usual_lmax);
-    spec.backend = choose_backend(run, options.backend);
+    choose_backend(run, options, spec);
     return spec;
   }
   int lmax() const { return transform_.of_one().lmax; }

@@ -26,7 +26,9 @@ class ResolutionMethod final : public SmoothingMethod {
       : SmoothingMethod(run, job),
         from_(make_spec(job.options.transform, job.grid, job.choice.fields, job.usual_lmax)),
         onto_(make_spec(job.options.transform, job.new_grid, job.choice.fields, job.usual_lmax)) {
-    from_.backend = onto_.backend = choose_backend(run, job.options.transform.backend);
+    choose_backend(run, job.options.transform, from_);
+    onto_.backend = from_.backend;
+    onto_.on_device = from_.on_device;
   }
 
   std::string name() const override { return "harmonic"; }
@@ -47,7 +49,7 @@ class ResolutionMethod final : public SmoothingMethod {
     warn_where_raised(run_, job_.options, job_.smoothing.beam.t);
     way_ = harmonic_way(run_, job_);
     warn_beyond_grid(run_, job_.maps.to_do.front().output, *job_.new_grid, from_.lmax);
-    const std::string& backend = job_.options.transform.backend;
+    const std::string backend = job_.options.transform.asked_backend();
     analysis_ = plan_transform(run_, from_, way_.use, backend);
     synthesis_ = plan_transform(run_, onto_, {.precision = job_.precision}, backend);
     return one_by_one(run_, job_.maps, job_.options.maps, "a change of grid takes them so");
