@@ -64,16 +64,17 @@ function(ringweave_quick_checks)
   endif()
 endfunction()
 
-# ringweave_room(NAME [COMPUTES_LITTLE] [OF_PROGRAM] SOURCES file... [ROOMS room...] [LINKS target...]
+# ringweave_room(NAME [COMPUTES_LITTLE] [TOGETHER] [OF_PROGRAM] SOURCES file... [ROOMS room...] [LINKS target...]
 #                [PRECOMPILE header...])
-# Makes a library Ringweave::NAME from the sources of the current folder, static unless BUILD_SHARED_LIBS is set and it is
-# not OF_PROGRAM, which alone uses it. ROOMS are rooms it may include, LINKS
-# external libraries. The headers of PRECOMPILE and standard ones are compiled once for the room;
-# tests/house/check_standard_headers.py finds forgotten includes. A room that computes little is optimised little, and
-# not at all where it is sanitized. (At -O2, with precompiled headers, GCC 12 would also warn by mistake that std::string
-# copies beyond its bounds.)
+# Makes a library Ringweave::NAME from the sources of the current folder, static unless BUILD_SHARED_LIBS is set and it
+# is not OF_PROGRAM, which alone uses it. ROOMS are rooms it may include, LINKS external libraries. The headers of
+# PRECOMPILE and standard ones are compiled once for the room; tests/house/check_standard_headers.py finds forgotten
+# includes. TOGETHER: several sources are compiled at a time, which takes a third to a half of the compiler's time; who
+# works on one (preset dev) compiles it alone. A room that COMPUTES_LITTLE is compiled so too; it is optimised little,
+# and not at all where it is sanitized. (At -O2, with precompiled headers, GCC 12 would also warn by mistake that
+# std::string copies beyond its bounds.)
 function(ringweave_room name)
-  cmake_parse_arguments(PARSE_ARGV 1 room "COMPUTES_LITTLE;OF_PROGRAM" "" "SOURCES;ROOMS;LINKS;PRECOMPILE")
+  cmake_parse_arguments(PARSE_ARGV 1 room "COMPUTES_LITTLE;TOGETHER;OF_PROGRAM" "" "SOURCES;ROOMS;LINKS;PRECOMPILE")
   if(room_OF_PROGRAM)
     add_library(ringweave_${name} STATIC ${room_SOURCES})
   else()
@@ -101,12 +102,11 @@ function(ringweave_room name)
       set(level -O0)
     endif()
     target_compile_options(ringweave_${name} PRIVATE ${level})
-    # Several sources at a time take a third of the compiler's time. Who works on one (preset dev) compiles it alone.
-    if(RINGWEAVE_SANITIZE OR NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
-      set_target_properties(ringweave_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
-      # GCC takes the sources for headers, in which anonymous namespaces would matter.
-      target_compile_options(ringweave_${name} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
-    endif()
+  endif()
+  if((room_COMPUTES_LITTLE OR room_TOGETHER) AND (RINGWEAVE_SANITIZE OR NOT CMAKE_BUILD_TYPE STREQUAL "Debug"))
+    set_target_properties(ringweave_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
+    # GCC takes the sources for headers, in which anonymous namespaces would matter.
+    target_compile_options(ringweave_${name} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
   endif()
   if(room_PRECOMPILE)
     target_precompile_headers(ringweave_${name} PRIVATE ${room_PRECOMPILE} <algorithm> <array> <cmath> <complex>

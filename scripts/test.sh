@@ -4,18 +4,16 @@
 # MPICH and without cairo; every test under AddressSanitizer + UndefinedBehaviorSanitizer; the threaded stages under
 # ThreadSanitizer.
 #   scripts/test.sh [release|release-mpich|asan|tsan ...]      default: all four
-# RINGWEAVE_CHECK_ODR=ON in the environment: compiles the release for the test of types of one name too.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 # run PRESET "TARGET..." [CTEST OPTION...]
 run() {
-  local preset=$1 targets check_odr=OFF optimisation=()
+  local preset=$1 targets optimisation=()
   read -ra targets <<<"$2"
   shift 2
-  [ "$preset" = release ] && check_odr=${RINGWEAVE_CHECK_ODR:-OFF}
   [ "$preset" = release-mpich ] && optimisation=("-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG")
-  cmake --preset "$preset" -DRINGWEAVE_CHECK_ODR="$check_odr" "${optimisation[@]}"
+  cmake --preset "$preset" "${optimisation[@]}"
   cmake --build --preset "$preset" --target "${targets[@]}"
   # One more than processors: tests that launch programs wait for them.
   ctest --preset "$preset" -j "$(($(nproc) + 1))" "$@"
@@ -28,7 +26,7 @@ for preset in "${@:-release release-mpich asan tsan}"; do
       # Tests that depend on MPI or on cairo, on at most 3 ranks. Optimiser and AVX are tested above.
       release-mpich)
         rank_tests="distribute_ranks transform io_output fits_map fits_alm hdf5_map hdf5_alm hdf5_hostile file_queue"
-        programs="bad_input.3 faults sky alm program exchanges ring_smoothing many_maps house_consumer"
+        programs="bad_input.3 faults sky alm program exchanges ring_smoothing many_maps house_consumer house_one_definition"
         run release-mpich "${rank_tests// /_test }_test ringweave ringweave_pages run_commands one_rank_fails" \
           -R "^((${rank_tests// /|})_test\.[123]|${programs// /|})\$"
         ;;

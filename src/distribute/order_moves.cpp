@@ -8,16 +8,11 @@
 #include "base/checked_cast.hpp"
 #include "distribute/exchange/degree_exchange.hpp"
 #include "distribute/mpi/agree.hpp"
+#include "distribute/mpi/message_tags.hpp"
 #include "distribute/mpi/peer_messages.hpp"
 #include "ringweave/error.hpp"
 
 namespace ringweave::detail::inline distribute {
-namespace {
-
-constexpr int tag = 7;
-
-}  // namespace
-
 OrderMoves::OrderMoves(const Communicator& comm, const AlmLayout& from, const AlmLayout& to,
                        std::int64_t n_components) {
   agree(comm, [&] {
@@ -33,7 +28,7 @@ OrderMoves::OrderMoves(const Communicator& comm, const AlmLayout& from, const Al
       if (move.target == comm.rank()) move.place = to.index(to.row_of(m), m);
       if (move.first >= 0 || move.place >= 0) moves_.push_back(move);
     }
-    messages_ = std::make_unique<PeerMessages>(comm, "the exchange of orders", tag);
+    messages_ = std::make_unique<PeerMessages>(comm, "the exchange of orders", message_tag::orders);
     messages_->reserve(ssize64(moves_) * n_components);
   });
 }

@@ -12,7 +12,6 @@ namespace ringweave::detail::inline sphere {
 namespace {
 
 using Real = long double;
-constexpr Real pi = std::numbers::pi_v<Real>;
 
 /// Returns cos(pi i / n) for i = 0..2 n - 1, computed only for i <= n / 2 and mirrored, so that
 /// symmetric values are equal to the last digit.
@@ -20,7 +19,9 @@ std::vector<Real> cosine_table(std::int64_t n) {
   std::vector<Real> table(to_size(2 * n));
   for (std::int64_t i = 0; 2 * i <= n; ++i) {
     const Real value =
-        2 * i == n ? Real{0} : std::cos(pi * static_cast<Real>(i) / static_cast<Real>(n));
+        2 * i == n
+            ? Real{0}
+            : std::cos(std::numbers::pi_v<Real> * static_cast<Real>(i) / static_cast<Real>(n));
     table[to_size(i)] = value;
     table[to_size(n - i)] = -value;
     table[to_size(n + i)] = -value;
@@ -29,9 +30,9 @@ std::vector<Real> cosine_table(std::int64_t n) {
   return table;
 }
 
-/// Returns the interpolatory weight (2 / n) (1 - sum_j b_j cos(j pi s / n) / (4 j^2 - 1)), j =
-/// 1..n/2, b_j = 2 but 1 at j = n / 2: the integral of the cosine interpolant with a node at theta
-/// = pi s / (2 n).
+/// Returns the interpolatory weight (2 / n) (1 - sum_j b_j cos(j std::numbers::pi_v<Real> s / n) /
+/// (4 j^2 - 1)), j = 1..n/2, b_j = 2 but 1 at j = n / 2: the integral of the cosine interpolant
+/// with a node at theta = std::numbers::pi_v<Real> s / (2 n).
 Real cosine_weight(std::span<const Real> cosines, std::span<const Real> coefficients,
                    std::int64_t s) {
   const std::int64_t period = ssize64(cosines);
@@ -46,8 +47,8 @@ Real cosine_weight(std::span<const Real> cosines, std::span<const Real> coeffici
   return 4 / static_cast<Real>(period) * (1 - sum);
 }
 
-/// Computes nodes theta = pi (2 k + offset) / (2 intervals), k = 0..n-1, with the weights of
-/// cosine_weight.
+/// Computes nodes theta = std::numbers::pi_v<Real> (2 k + offset) / (2 intervals), k = 0..n-1, with
+/// the weights of cosine_weight.
 std::vector<QuadratureNode> equidistant_nodes(std::int64_t n, std::int64_t intervals,
                                               std::int64_t offset) {
   const std::vector<Real> cosines = cosine_table(intervals);
@@ -61,7 +62,8 @@ std::vector<QuadratureNode> equidistant_nodes(std::int64_t n, std::int64_t inter
 #pragma omp parallel for schedule(static)
   for (std::int64_t k = 0; k < half; ++k) {
     const std::int64_t s = 2 * k + offset;
-    const Real theta = pi * static_cast<Real>(s) / static_cast<Real>(2 * intervals);
+    const Real theta =
+        std::numbers::pi_v<Real> * static_cast<Real>(s) / static_cast<Real>(2 * intervals);
     nodes[to_size(k)] = {static_cast<double>(theta), static_cast<double>(std::cos(theta)),
                          static_cast<double>(std::sin(theta)),
                          static_cast<double>(cosine_weight(cosines, coefficients, s))};

@@ -9,6 +9,7 @@
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "distribute/mpi/exchange_mpi.hpp"
+#include "distribute/mpi/message_tags.hpp"
 #include "distribute/mpi/peer_messages.hpp"
 #include "ringweave/execution.hpp"
 
@@ -20,7 +21,6 @@ using Side = ModeTransport::Side;
 using Value = ModeExchange::Value;
 
 constexpr const char* failing = "the exchange of ring modes";
-constexpr int tag = 6;
 
 std::int64_t positions_of(const Blocks& blocks) {
   std::int64_t positions = 0;
@@ -118,8 +118,9 @@ struct ModeExchange::Impl {
         transport(std::move(how)),
         buffer_size(packed_size(plan, components)),
         requests(to_size(n_slots_of(asked)), MPI_REQUEST_NULL),
-        arriving(comm, failing, tag),
-        leaving{PeerMessages(comm, failing, tag), PeerMessages(comm, failing, tag)} {
+        arriving(comm, failing, message_tag::modes),
+        leaving{PeerMessages(comm, failing, message_tag::modes),
+                PeerMessages(comm, failing, message_tag::modes)} {
     if (!alone()) {
       element = std::make_unique<ElementType>(
           components, in_single() ? MPI_C_FLOAT_COMPLEX : MPI_C_DOUBLE_COMPLEX);

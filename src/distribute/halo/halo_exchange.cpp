@@ -46,7 +46,7 @@ std::vector<Digest> digests_of(const Messages& messages, int n_ranks, std::int64
   return digests;
 }
 
-constexpr const char* where = "halo exchange";
+constexpr const char* halo_exchange = "halo exchange";
 
 /// Calls move(first value, bytes, peer) for every part of every message.
 template <class T, class Move>
@@ -112,10 +112,12 @@ HaloExchange::~HaloExchange() = default;
 template <class T>
 void HaloExchange::begin(ComponentView<const std::type_identity_t<T>> own, ComponentView<T> halo) {
   impl_->messages.require_rest();
-  require_planned(where, own.n_components(), impl_->n_components, "components of own rings");
-  require_planned(where, own.size(), impl_->own_size, "values of own rings");
-  require_planned(where, halo.n_components(), impl_->n_components, "components of the halo");
-  require_planned(where, halo.size(), impl_->halo_size, "values of the halo");
+  require_planned(halo_exchange, own.n_components(), impl_->n_components,
+                  "components of own rings");
+  require_planned(halo_exchange, own.size(), impl_->own_size, "values of own rings");
+  require_planned(halo_exchange, halo.n_components(), impl_->n_components,
+                  "components of the halo");
+  require_planned(halo_exchange, halo.size(), impl_->halo_size, "values of the halo");
   impl_->begin<T>(own, halo);
 }
 

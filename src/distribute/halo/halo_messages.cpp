@@ -7,16 +7,11 @@
 
 #include "base/checked_cast.hpp"
 #include "distribute/halo/halo_exchange.hpp"
+#include "distribute/mpi/message_tags.hpp"
 
 namespace ringweave::detail::inline distribute {
-namespace {
-
-constexpr int tag = 4;
-
-}  // namespace
-
 HaloMessages::HaloMessages(Communicator comm, std::int64_t most)
-    : messages_(std::move(comm), "the exchange of halo rings", tag) {
+    : messages_(std::move(comm), "the exchange of halo rings", message_tag::halo_rings) {
   messages_.reserve(most);
 }
 

@@ -21,7 +21,7 @@ using Messages = std::vector<HaloPlan::Message>;
 constexpr std::int64_t mode_bytes = sizeof(std::complex<double>);
 
 /// The modes of one message to or from a peer: runs of positions.
-struct Part {
+struct ModePart {
   int peer = 0;
   std::int64_t positions = 0;
   std::vector<std::int64_t> firsts;
@@ -50,7 +50,7 @@ class PartList {
     for (const HaloPlan::Message& message : messages) add(message, rows, orders);
   }
 
-  const std::vector<Part>& parts() const { return parts_; }
+  const std::vector<ModePart>& parts() const { return parts_; }
   const std::vector<Digest>& digests() const { return digests_; }  ///< [peer]
 
  private:
@@ -76,7 +76,7 @@ class PartList {
         found, message.rings.begin, message.rings.end - 1, message.peer, message.count));
   }
 
-  std::vector<Part> parts_;
+  std::vector<ModePart> parts_;
   std::vector<Digest> digests_;
   std::int64_t most_;
 };
@@ -107,11 +107,11 @@ struct MpiPart {
   std::unique_ptr<ElementType> type;
 };
 
-std::vector<MpiPart> to_mpi(const std::vector<Part>& parts, std::int64_t n_components) {
+std::vector<MpiPart> to_mpi(const std::vector<ModePart>& parts, std::int64_t n_components) {
   std::vector<MpiPart> result;
   if (parts.empty() || n_components == 0) return result;
   const ElementType position(n_components, MPI_C_DOUBLE_COMPLEX);
-  for (const Part& part : parts) {
+  for (const ModePart& part : parts) {
     std::vector<MPI_Aint> first_bytes;
     for (const std::int64_t first : part.firsts)
       first_bytes.push_back(static_cast<MPI_Aint>(first * n_components * mode_bytes));

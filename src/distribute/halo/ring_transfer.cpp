@@ -12,6 +12,7 @@
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "distribute/mpi/exchange_mpi.hpp"
+#include "distribute/mpi/message_tags.hpp"
 #include "distribute/mpi/peer_messages.hpp"
 #include "ringweave/error.hpp"
 
@@ -19,12 +20,11 @@ namespace ringweave::detail::inline distribute {
 
 namespace {
 
-constexpr int tag = 5;
 constexpr int n_buffers = 2;
 constexpr const char* failing = "the transfer of rings";
 
 /// A chunk of pixels of one component, sent as one message.
-struct Part {
+struct RingPart {
   int peer;
   std::int64_t component;
   std::int64_t first;
@@ -56,9 +56,9 @@ void require_shape(const char* what, ComponentView<T> view, std::int64_t n_compo
 }
 
 /// Splits the messages of all components. Both ranks of a pair get the same order.
-std::vector<Part> parts_of(const std::vector<RingTransferPlan::Message>& messages,
-                           std::int64_t n_components, std::int64_t most) {
-  std::vector<Part> parts;
+std::vector<RingPart> parts_of(const std::vector<RingTransferPlan::Message>& messages,
+                               std::int64_t n_components, std::int64_t most) {
+  std::vector<RingPart> parts;
   for (const RingTransferPlan::Message& message : messages) {
     for (std::int64_t c = 0; c < n_components; ++c) {
       for (std::int64_t done = 0; done < message.count; done += most) {
@@ -71,13 +71,13 @@ std::vector<Part> parts_of(const std::vector<RingTransferPlan::Message>& message
 }
 
 template <class T>
-int bytes_of(std::int64_t count) {
+int bytes_of_part(std::int64_t count) {
   return static_cast<int>(count * static_cast<std::int64_t>(sizeof(T)));
 }
 
 /// State of the sends in progress. `buffers`: n_buffers of message_bytes.
 template <class T>
-void add_as_they_arrive(const Communicator& comm, const std::vector<Part>& parts,
+void add_as_they_arrive(const Communicator& comm, const std::vector<RingPart>& parts,
                         std::byte* buffers, std::int64_t message_bytes, ComponentView<T> to) {
   std::array<MPI_Request, n_buffers> requests{MPI_REQUEST_NULL, MPI_REQUEST_NULL};
   std::array<std::size_t, n_buffers> arriving{};
@@ -88,12 +88,13 @@ void add_as_they_arrive(const Communicator& comm, const std::vector<Part>& parts
   };
   const auto receive_next = [&](std::size_t slot) {
     if (next == parts.size()) return;
-    const Part& part = parts[next];
+    const RingPart& part = parts[next];
     arriving[slot] = next++;
-    end_job_unless_done(comm,
-                        MPI_Irecv(buffer(slot), bytes_of<T>(part.count), MPI_BYTE, part.peer, tag,
-                                  mpi_handle(comm), &requests[slot]),
-                        failing);
+    end_job_unless_done(
+        comm,
+        MPI_Irecv(buffer(slot), bytes_of_part<T>(part.count), MPI_BYTE, part.peer,
+                  message_tag::transferred_rings, mpi_handle(comm), &requests[slot]),
+        failing);
   };
   for (std::size_t slot = 0; slot < requests.size(); ++slot) receive_next(slot);
   for (std::size_t done = 0; done < parts.size(); ++done) {
@@ -101,7 +102,7 @@ void add_as_they_arrive(const Communicator& comm, const std::vector<Part>& parts
     end_job_unless_done(comm, MPI_Waitany(n_buffers, requests.data(), &arrived, MPI_STATUS_IGNORE),
                         failing);
     const std::size_t slot = to_size(arrived);
-    const Part& part = parts[arriving[slot]];
+    const RingPart& part = parts[arriving[slot]];
     const T* const values = buffer(slot);
     T* const place = to.component(part.component).data() + part.first;
 #pragma omp parallel for schedule(static)
@@ -143,9 +144,9 @@ std::int64_t RingTransfer::buffer_bytes(const RingTransferPlan& plan,
 
 template <class T>
 void RingTransfer::move(ComponentView<const T> from, ComponentView<T> to) {
-  std::vector<Part> sends;
-  std::vector<Part> receives;
-  PeerMessages messages(comm_, failing, tag);
+  std::vector<RingPart> sends;
+  std::vector<RingPart> receives;
+  PeerMessages messages(comm_, failing, message_tag::transferred_rings);
   agree(comm_, [&] {
     require_shape("pixels before", from, n_components_, plan_.size_before);
     require_shape("pixels after", to, n_components_, plan_.size_after);
@@ -157,12 +158,12 @@ void RingTransfer::move(ComponentView<const T> from, ComponentView<T> to) {
   });
   // Receives first, so that arriving messages find their buffer posted.
   for (std::size_t i = 0; options_.arrival == Arrival::overwrite && i < receives.size(); ++i) {
-    const Part& part = receives[i];
-    messages.receive(to.component(part.component).data() + part.first, bytes_of<T>(part.count),
+    const RingPart& part = receives[i];
+    messages.receive(to.component(part.component).data() + part.first, bytes_of_part<T>(part.count),
                      MPI_BYTE, part.peer);
   }
-  for (const Part& part : sends) {
-    messages.send(from.component(part.component).data() + part.first, bytes_of<T>(part.count),
+  for (const RingPart& part : sends) {
+    messages.send(from.component(part.component).data() + part.first, bytes_of_part<T>(part.count),
                   MPI_BYTE, part.peer);
   }
   if (options_.arrival == Arrival::add)

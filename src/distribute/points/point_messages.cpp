@@ -5,17 +5,12 @@
 #include <utility>
 
 #include "base/checked_cast.hpp"
+#include "distribute/mpi/message_tags.hpp"
 
 namespace ringweave::detail::inline distribute {
-namespace {
-
-constexpr int tag = 8;
-
-}  // namespace
-
 PointMessages::PointMessages(Communicator comm, std::span<const std::int64_t> listed,
                              std::span<const std::int64_t> summed, std::int64_t mpi_count_limit)
-    : messages_(std::move(comm), "the exchange of points", tag),
+    : messages_(std::move(comm), "the exchange of points", message_tag::points),
       mpi_count_limit_(mpi_count_limit),
       listed_(blocks_of(listed)),
       summed_(blocks_of(summed)) {}

@@ -14,7 +14,7 @@
 namespace ringweave::detail::inline sphere {
 namespace {
 
-constexpr double pi = std::numbers::pi;
+using std::numbers::pi;
 
 double chord_squared_of(double theta_cut) {
   const double sine = std::sin(theta_cut / 2);

@@ -10,7 +10,7 @@
 namespace ringweave::detail::inline sphere {
 namespace {
 
-constexpr double pi = std::numbers::pi;
+using std::numbers::pi;
 using Real = long double;
 
 }  // namespace

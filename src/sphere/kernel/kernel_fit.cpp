@@ -8,9 +8,13 @@
 #include "sphere/kernel/kernel_table.hpp"
 
 namespace ringweave::detail::inline sphere {
+namespace {
+
+using Real = long double;
+
+}  // namespace
 
 PieceFit::PieceFit() {
-  using Real = long double;
   constexpr Real n = n_points;
   // powers[m][k]: T_m = sum_k powers[m][k] s^k
   std::array<std::array<Real, n_points>, n_points> powers{};

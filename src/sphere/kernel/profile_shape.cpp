@@ -40,12 +40,12 @@ ProfileShape::ProfileShape(std::vector<double> theta, std::vector<double> value)
 }
 
 double ProfileShape::cubic(std::size_t interval, double theta) const {
-  const double width = theta_[interval + 1] - theta_[interval];
-  const double secant = (value_[interval + 1] - value_[interval]) / width;
+  const double step = theta_[interval + 1] - theta_[interval];
+  const double secant = (value_[interval + 1] - value_[interval]) / step;
   const double first = slope_[interval];
   const double last = slope_[interval + 1];
   const double x = theta - theta_[interval];
-  const double s = x / width;
+  const double s = x / step;
   return value_[interval] +
          x * (first + s * ((3 * secant - 2 * first - last) + s * (first + last - 2 * secant)));
 }

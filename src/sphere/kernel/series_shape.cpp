@@ -17,7 +17,7 @@
 namespace ringweave::detail::inline sphere {
 namespace {
 
-constexpr double pi = std::numbers::pi;
+using std::numbers::pi;
 
 std::vector<double> gaussian_multipoles(double sigma) {
   // sum_{l > L} (2l+1) K_l is the integral of exp(-x); the part left out is 1e-18 of the peak.
