@@ -25,7 +25,6 @@ struct RingSumTables {
   const RowSegment* segments = nullptr;
   const OrderSegments* own_orders = nullptr;
   const RowSegment* own_segments = nullptr;
-  const PixelRing* pixel_rings = nullptr;
   std::int64_t n_rings = 0;
 };
 

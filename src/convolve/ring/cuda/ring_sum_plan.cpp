@@ -140,17 +140,29 @@ void RingSumPlan::plan_pixels(const RingConvolutionPlan& plan) {
       PixelRing ring{r, plan.has_modes(r), plan.window(r), {}};
       if (ring.has_modes) ring.but = intersection(ring.partners, zone);
       if (ring.but == ring.partners) continue;
-      pixel_rings.push_back(ring);
-      longest_ring = std::max(longest_ring, plan.grid().ring(RingId{r}).n_phi);
+      add_pixel_ring(plan.grid(), ring);
     }
   }
+}
+
+void RingSumPlan::add_pixel_ring(const RingGrid& grid, const PixelRing& ring) {
+  const std::int64_t n_phi = grid.ring(RingId{ring.ring}).n_phi;
+  bool are_equal = true;
+  bool have_quarters = n_phi % 4 == 0;
+  for (std::int64_t r = ring.partners.begin; r < ring.partners.end; ++r) {
+    if (ring.but.contains(r)) continue;
+    const std::int64_t of_partner = grid.ring(RingId{r}).n_phi;
+    are_equal = are_equal && of_partner == n_phi;
+    have_quarters = have_quarters && of_partner % 4 == 0;
+  }
+  (are_equal ? equal_rings : have_quarters ? quartered_rings : other_rings).add(ring, n_phi);
 }
 
 std::int64_t RingSumPlan::table_bytes() const {
   std::int64_t n_factors = 0;
   for (const UnitPowers::Request& table : powers) n_factors += UnitPowers::n_factors(table.count);
   return bytes_of(outputs, tiles, rules, sines, orders, segments, own_orders, own_segments, rings,
-                  pixel_rings) +
+                  equal_rings.rings, quartered_rings.rings, other_rings.rings) +
          n_factors * std::int64_t{sizeof(Double2)};
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -61,6 +62,17 @@ struct PixelRing {
   RingRange but;  ///< without these
 };
 
+/// Own rings whose sums over pixels are formed by one launch.
+struct PixelRings {
+  std::vector<PixelRing> rings;
+  std::int64_t longest = 0;  ///< pixels of a ring
+
+  void add(const PixelRing& ring, std::int64_t n_phi) {
+    rings.push_back(ring);
+    longest = std::max(longest, n_phi);
+  }
+};
+
 /// Plan of the sums of a rank on a device, made without a device. Every pair of rings that has
 /// modes is summed by them, every other one over its pixels.
 struct RingSumPlan {
@@ -80,8 +92,9 @@ struct RingSumPlan {
   std::vector<OrderSegments> own_orders;  ///< [m] of own rings
   std::vector<RowSegment> own_segments;
   std::vector<SumRing> rings;  ///< [ring]
-  std::vector<PixelRing> pixel_rings;
-  std::int64_t longest_ring = 0;  ///< of pixel_rings
+  PixelRings equal_rings;      ///< all partners have as many pixels
+  PixelRings quartered_rings;  ///< a quarter of a turn leaves the ring and its partners as they are
+  PixelRings other_rings;
 
   /// Returns the bytes of the tables on the device.
   std::int64_t table_bytes() const;
@@ -93,6 +106,7 @@ struct RingSumPlan {
   std::int32_t rule_of(std::int64_t around);
   void add_sines();
   void plan_pixels(const RingConvolutionPlan& plan);
+  void add_pixel_ring(const RingGrid& grid, const PixelRing& ring);
 };
 
 }  // namespace ringweave::detail::gpu

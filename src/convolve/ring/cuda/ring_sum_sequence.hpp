@@ -8,6 +8,7 @@
 #include "base/checked_cast.hpp"
 #include "convolve/ring/cuda/multiply_modes.hpp"
 #include "convolve/ring/cuda/ring_sum_plan.hpp"
+#include "convolve/ring/cuda/sum_equal_rings.hpp"
 #include "convolve/ring/cuda/sum_pixels.hpp"
 #include "sphere/kernel/kernel_table.hpp"
 
@@ -30,9 +31,7 @@ class RingSumSequence {
         highest_order_(plan.highest_order),
         n_rings_(plan.n_rings),
         halves_nyquist_(plan.halves_nyquist),
-        longest_ring_(plan.longest_ring),
         n_outputs_(ssize64(plan.outputs)),
-        n_pixel_rings_(ssize64(plan.pixel_rings)),
         rings_(upload(plan.rings)),
         outputs_(upload(plan.outputs)),
         tiles_(upload(plan.tiles)),
@@ -42,7 +41,9 @@ class RingSumSequence {
         segments_(upload(plan.segments)),
         own_orders_(upload(plan.own_orders)),
         own_segments_(upload(plan.own_segments)),
-        pixel_rings_(upload(plan.pixel_rings)) {
+        equal_rings_(upload(plan.equal_rings)),
+        quartered_rings_(upload(plan.quartered_rings)),
+        other_rings_(upload(plan.other_rings)) {
     const UnitPowers powers(plan.powers);
     const auto factors = powers.factors();
     powers_ = machine.upload(reinterpret_cast<const Double2*>(factors.data()), factors.size());
@@ -78,17 +79,26 @@ class RingSumSequence {
   void sum_pixels(const MapsOfKernel& maps, SumMap<const T> own, SumMap<const T> halo,
                   SumMap<T> out) {
     for_groups(maps, [&](auto count, std::int64_t first_map) {
-      using Launch = SumPixels<T, decltype(count)::value>;
-      const std::int64_t n_pieces = Launch::pieces(longest_ring_);
-      const Launch launch{tables(), lookup(maps.kernel), n_pieces, first_map, own, halo, out};
-      machine_->launch(launch, n_pixel_rings_ * n_pieces);
+      constexpr int n = decltype(count)::value;
+      const auto launch = [&](auto as, PixelRingsThere& rings) {
+        using Launch = typename decltype(as)::type;
+        if (rings.count == 0) return;
+        const std::int64_t n_pieces = Launch::pieces(rings.longest);
+        const Launch work{{tables(), lookup(maps.kernel), rings.rings.data(), n_pieces, first_map,
+                           own, halo, out}};
+        machine_->launch(work, rings.count * n_pieces);
+      };
+      launch(std::type_identity<SumEqualRings<T, n>>(), equal_rings_);
+      launch(std::type_identity<SumPixels<T, n, 4>>(), quartered_rings_);
+      launch(std::type_identity<SumPixels<T, n, 1>>(), other_rings_);
     });
   }
 
   std::int64_t bytes() const {
     std::int64_t sum = rings_.bytes() + outputs_.bytes() + tiles_.bytes() + rules_.bytes() +
                        sines_.bytes() + orders_.bytes() + segments_.bytes() + own_orders_.bytes() +
-                       own_segments_.bytes() + pixel_rings_.bytes() + powers_.bytes();
+                       own_segments_.bytes() + powers_.bytes() + equal_rings_.rings.bytes() +
+                       quartered_rings_.rings.bytes() + other_rings_.rings.bytes();
     for (const Kernel& kernel : kernels_) {
       sum += kernel.coefficients.bytes() + kernel.first_piece.bytes() + kernel.piece_end.bytes() +
              kernel.piece_centre.bytes();
@@ -107,9 +117,19 @@ class RingSumSequence {
     Buffer<double> piece_centre;
   };
 
+  /// PixelRings where the launches read them.
+  struct PixelRingsThere {
+    Buffer<PixelRing> rings;
+    std::int64_t count;
+    std::int64_t longest;
+  };
+
   template <class T>
   Buffer<T> upload(const std::vector<T>& values) const {
     return machine_->upload(values.data(), ssize64(values));
+  }
+  PixelRingsThere upload(const PixelRings& rings) const {
+    return {upload(rings.rings), ssize64(rings.rings), rings.longest};
   }
   /// Calls work(number of maps, as a type; first of them) for pairs of maps and a last one.
   template <class Work>
@@ -129,18 +149,16 @@ class RingSumSequence {
     return lookup;
   }
   RingSumTables tables() {
-    return {rings_.data(),      outputs_.data(),      tiles_.data(),       rules_.data(),
-            sines_.data(),      powers_.data(),       orders_.data(),      segments_.data(),
-            own_orders_.data(), own_segments_.data(), pixel_rings_.data(), n_rings_};
+    return {rings_.data(),      outputs_.data(),      tiles_.data(),  rules_.data(),
+            sines_.data(),      powers_.data(),       orders_.data(), segments_.data(),
+            own_orders_.data(), own_segments_.data(), n_rings_};
   }
 
   Machine* machine_;
   std::int64_t highest_order_;
   std::int64_t n_rings_;
   bool halves_nyquist_;
-  std::int64_t longest_ring_;
   std::int64_t n_outputs_;
-  std::int64_t n_pixel_rings_;
   Buffer<SumRing> rings_;
   Buffer<OutputRing> outputs_;
   Buffer<PartnerTile> tiles_;
@@ -150,7 +168,9 @@ class RingSumSequence {
   Buffer<RowSegment> segments_;
   Buffer<OrderSegments> own_orders_;
   Buffer<RowSegment> own_segments_;
-  Buffer<PixelRing> pixel_rings_;
+  PixelRingsThere equal_rings_;
+  PixelRingsThere quartered_rings_;
+  PixelRingsThere other_rings_;
   Buffer<Double2> powers_;
   std::vector<Kernel> kernels_;
 };

@@ -19,12 +19,11 @@ struct SumMap {
   std::int64_t stride = 0;
 };
 
-/// Sums over the pixels of rings within reach, for `maps` maps with one kernel. A block has
-/// consecutive pixels of one ring, one of each thread; the partners' distances and widths are
-/// computed once for all of them, and so are the weights of partners that have as many pixels.
+/// Sums over the pixels of rings within reach, for `maps` maps with one kernel: what its launches
+/// have in common. A block has pixels of one ring; the partners' distances and widths are computed
+/// once for all of them.
 template <class T, int maps>
-struct SumPixels {
-  static constexpr int least_blocks = 4;
+struct PixelSums {
   static constexpr int partners_together = 8;
   static constexpr double pi = 3.14159265358979323846;
 
@@ -33,74 +32,44 @@ struct SumPixels {
     PairChord chord;
     double half_width;  ///< at least, in its pixels; negative: out of reach
   };
-  struct Shared {
-    Array<Partner, partners_together> partners;
-    Array<double, block_threads> weights;  ///< of shifts along phi
-  };
-  struct Sums {
-    Array<double, maps> of;
+  /// Differences of pixels, partner less ring, on rings of as many pixels.
+  struct Shifts {
+    std::int64_t first;
+    std::int64_t last;
   };
 
   RingSumTables tables;
   KernelLookup kernel;
+  const PixelRing* rings;
   std::int64_t n_pieces;  ///< blocks of a ring
   std::int64_t first_map;
   SumMap<const T> own;
   SumMap<const T> halo;
   SumMap<T> out;
 
-  static std::int64_t pieces(std::int64_t longest_ring) {
-    return (longest_ring + block_threads - 1) / block_threads;
-  }
-
-  template <class Block>
-  RINGWEAVE_LAUNCH void operator()(const Block& block, Shared& shared) const {
-    const Quotient at = divide(block.index(), n_pieces);
-    const PixelRing work = tables.pixel_rings[at.whole];
-    const SumRing ring = tables.rings[work.ring];
-    const std::int64_t first_pixel = at.rest * block_threads;
-    if (first_pixel >= ring.n_phi) return;
-    typename Block::template PerThread<Sums> sums;
-    block.each([&](int thread) {
-      RINGWEAVE_UNROLL
-      for (int map = 0; map < maps; ++map) sums[thread].of[map] = 0;
-    });
+ protected:
+  /// Calls add(partner's ring, partner) for the rings within reach.
+  template <class Block, class Partners, class Add>
+  RINGWEAVE_LAUNCH void for_partners(const Block& block, const PixelRing& work, const SumRing& ring,
+                                     Partners& partners, const Add& add) const {
     for (std::int64_t begin = work.partners.begin; begin < work.partners.end;
          begin += partners_together) {
       const std::int64_t left = work.partners.end - begin;
       const int n = left < partners_together ? static_cast<int>(left) : partners_together;
       block.sync();
       block.each([&](int thread) {
-        if (thread < n) shared.partners[thread] = partner(ring, tables.rings[begin + thread]);
+        if (thread < n) partners[thread] = partner(ring, tables.rings[begin + thread]);
       });
       block.sync();
       for (int k = 0; k < n; ++k) {
         const std::int64_t number = begin + k;
         if (number >= work.but.begin && number < work.but.end) continue;
-        const SumRing other = tables.rings[number];
-        if (shared.partners[k].half_width < 0) continue;
-        if (other.n_phi == ring.n_phi) {
-          add_shifts(block, ring, other, first_pixel, shared.partners[k], shared, sums);
-          continue;
-        }
-        block.each([&](int thread) {
-          const std::int64_t pixel = first_pixel + thread;
-          if (pixel < ring.n_phi) add(ring, pixel, other, shared.partners[k], sums[thread]);
-        });
+        if (partners[k].half_width < 0) continue;
+        add(tables.rings[number], partners[k]);
       }
     }
-    block.each([&](int thread) {
-      const std::int64_t pixel = first_pixel + thread;
-      if (pixel >= ring.n_phi) return;
-      RINGWEAVE_UNROLL
-      for (int map = 0; map < maps; ++map) {
-        T& to = out.pixels[(first_map + map) * out.stride + ring.first.first + pixel];
-        to = static_cast<T>(sums[thread].of[map] + (work.has_modes ? static_cast<double>(to) : 0));
-      }
-    });
   }
 
- private:
   RINGWEAVE_HOST_DEVICE Partner partner(const SumRing& ring, const SumRing& other) const {
     const PairChord chord = PairChord::of(ring, other);
     const double room = kernel.chord_squared_cut - chord.gap;
@@ -132,10 +101,110 @@ struct SumPixels {
     if (apart > turn / 2) return apart - turn;
     return apart < -turn / 2 ? apart + turn : apart;
   }
+  RINGWEAVE_HOST_DEVICE Shifts shifts(const SumRing& ring, const SumRing& other,
+                                      const Partner& partner) const {
+    const double offset = ring.offset - other.offset;
+    const Shifts of{static_cast<std::int64_t>(std::ceil(offset - partner.half_width)),
+                    static_cast<std::int64_t>(std::floor(offset + partner.half_width))};
+    return of.last - of.first >= ring.n_phi - 1 ? Shifts{0, ring.n_phi - 1} : of;
+  }
+  /// Returns the weight of a shift.
+  RINGWEAVE_HOST_DEVICE double weight(const SumRing& ring, const SumRing& other,
+                                      const Partner& partner, std::int64_t shift) const {
+    const auto turn = static_cast<double>(ring.n_phi);
+    const double apart = nearest(ring.offset - other.offset - static_cast<double>(shift), turn);
+    return other.weight * value_at(partner, apart * (pi / turn));
+  }
   /// Returns the kernel for half a difference in longitude.
   RINGWEAVE_HOST_DEVICE double value_at(const Partner& partner, double half_phi) const {
     const double sine = quadrant_sine(half_phi);
     return kernel.evaluate(partner.chord.squared(sine * sine));
+  }
+  RINGWEAVE_HOST_DEVICE void store(const PixelRing& work, const SumRing& ring, std::int64_t pixel,
+                                   int map, double sum) const {
+    T& to = out.pixels[(first_map + map) * out.stride + ring.first.first + pixel];
+    to = static_cast<T>(sum + (work.has_modes ? static_cast<double>(to) : 0));
+  }
+};
+
+/// Sums on rings whose partners have other numbers of pixels. A thread has a pixel and its images
+/// after equal parts of a turn, which see their partners at the same distances: `images` pixels
+/// share each value of the kernel. They share those of partners that have as many pixels with the
+/// whole block.
+template <class T, int maps, int images>
+struct SumPixels : PixelSums<T, maps> {
+  using Base = PixelSums<T, maps>;
+  using typename Base::Partner;
+  using typename Base::Shifts;
+  static constexpr int least_blocks = 4;
+
+  struct Shared {
+    Array<Partner, Base::partners_together> partners;
+    Array<double, block_threads> weights;  ///< of shifts along phi
+  };
+  struct Sums {
+    Array<Array<double, maps>, images> of;
+  };
+
+  static std::int64_t pieces(std::int64_t longest_ring) {
+    return (longest_ring / images + block_threads - 1) / block_threads;
+  }
+
+  template <class Block>
+  RINGWEAVE_LAUNCH void operator()(const Block& block, Shared& shared) const {
+    const Quotient at = divide(block.index(), this->n_pieces);
+    const PixelRing work = this->rings[at.whole];
+    const SumRing ring = this->tables.rings[work.ring];
+    const std::int64_t n_first = ring.n_phi / images;  // pixels before the first image
+    const std::int64_t first_pixel = at.rest * block_threads;
+    if (first_pixel >= n_first) return;
+    typename Block::template PerThread<Sums> sums;
+    block.each([&](int thread) { clear(sums[thread]); });
+    this->for_partners(block, work, ring, shared.partners,
+                       [&](const SumRing& other, const Partner& partner) {
+                         if (other.n_phi == ring.n_phi) {
+                           add_shifts(block, ring, other, first_pixel, partner, shared, sums);
+                           return;
+                         }
+                         block.each([&](int thread) {
+                           const std::int64_t pixel = first_pixel + thread;
+                           if (pixel < n_first) add(ring, pixel, other, partner, sums[thread]);
+                         });
+                       });
+    block.each([&](int thread) {
+      const std::int64_t pixel = first_pixel + thread;
+      if (pixel >= n_first) return;
+      RINGWEAVE_UNROLL
+      for (int image = 0; image < images; ++image) {
+        RINGWEAVE_UNROLL
+        for (int map = 0; map < maps; ++map)
+          this->store(work, ring, pixel + image * n_first, map, sums[thread].of[image][map]);
+      }
+    });
+  }
+
+ private:
+  static RINGWEAVE_HOST_DEVICE void clear(Sums& sums) {
+    RINGWEAVE_UNROLL
+    for (int image = 0; image < images; ++image) {
+      RINGWEAVE_UNROLL
+      for (int map = 0; map < maps; ++map) sums.of[image][map] = 0;
+    }
+  }
+
+  /// Adds weight times the pixel `number` of a ring, and its images, to a pixel and its images.
+  static RINGWEAVE_HOST_DEVICE void add_images(double weight, const T* pixels, std::int64_t stride,
+                                               std::int64_t number, std::int64_t n, Sums& sums) {
+    std::int64_t at = Base::wrapped(number, n);
+    RINGWEAVE_UNROLL
+    for (int image = 0; image < images; ++image) {
+      RINGWEAVE_UNROLL
+      for (int map = 0; map < maps; ++map) {
+        double& sum = sums.of[image][map];
+        sum = std::fma(weight, static_cast<double>(pixels[map * stride + at]), sum);
+      }
+      at = Base::wrapped(at + n / images, n);
+    }
   }
 
   /// Adds a ring of as many pixels: a weight for each shift serves all of them.
@@ -144,37 +213,23 @@ struct SumPixels {
                                    std::int64_t first_pixel, const Partner& partner, Shared& shared,
                                    PerThread& sums) const {
     const std::int64_t n = ring.n_phi;
-    const auto turn = static_cast<double>(n);
-    const double offset = ring.offset - other.offset;
-    auto first = static_cast<std::int64_t>(std::ceil(offset - partner.half_width));
-    auto last = static_cast<std::int64_t>(std::floor(offset + partner.half_width));
-    if (last - first >= n - 1) {
-      first = 0;
-      last = n - 1;
-    }
-    const T* const pixels = pixels_of(other);
-    const std::int64_t stride = stride_of(other);
-    for (std::int64_t begin = first; begin <= last; begin += block_threads) {
-      const std::int64_t left = last - begin + 1;
+    const Shifts shifts = this->shifts(ring, other, partner);
+    const T* const pixels = this->pixels_of(other);
+    const std::int64_t stride = this->stride_of(other);
+    for (std::int64_t begin = shifts.first; begin <= shifts.last; begin += block_threads) {
+      const std::int64_t left = shifts.last - begin + 1;
       const int n_shifts = left < block_threads ? static_cast<int>(left) : block_threads;
       block.sync();
       block.each([&](int thread) {
-        if (thread >= n_shifts) return;
-        const double apart = nearest(offset - static_cast<double>(begin + thread), turn);
-        shared.weights[thread] = other.weight * value_at(partner, apart * (pi / turn));
+        if (thread < n_shifts)
+          shared.weights[thread] = this->weight(ring, other, partner, begin + thread);
       });
       block.sync();
       block.each([&](int thread) {
         const std::int64_t pixel = first_pixel + thread;
-        if (pixel >= n) return;
-        for (int k = 0; k < n_shifts; ++k) {
-          const T* const from = pixels + wrapped(pixel + begin + k, n);
-          RINGWEAVE_UNROLL
-          for (int map = 0; map < maps; ++map) {
-            double& sum = sums[thread].of[map];
-            sum = std::fma(shared.weights[k], static_cast<double>(from[map * stride]), sum);
-          }
-        }
+        if (pixel >= n / images) return;
+        for (int k = 0; k < n_shifts; ++k)
+          add_images(shared.weights[k], pixels, stride, pixel + begin + k, n, sums[thread]);
       });
     }
   }
@@ -193,23 +248,13 @@ struct SumPixels {
       last = other.n_phi - 1;
     }
     const double turn = n * n_other;
-    const T* const pixels = pixels_of(other);
-    const std::int64_t stride = stride_of(other);
-    Sums of_ring;
-    RINGWEAVE_UNROLL
-    for (int map = 0; map < maps; ++map) of_ring.of[map] = 0;
+    const T* const pixels = this->pixels_of(other);
+    const std::int64_t stride = this->stride_of(other);
     for (std::int64_t j = first; j <= last; ++j) {
-      const double apart = nearest(place - (static_cast<double>(j) + other.offset) * n, turn);
-      const double value = value_at(partner, apart * (pi / turn));
-      const T* const from = pixels + wrapped(j, other.n_phi);
-      RINGWEAVE_UNROLL
-      for (int map = 0; map < maps; ++map) {
-        of_ring.of[map] = std::fma(value, static_cast<double>(from[map * stride]), of_ring.of[map]);
-      }
+      const double apart = Base::nearest(place - (static_cast<double>(j) + other.offset) * n, turn);
+      const double weight = other.weight * this->value_at(partner, apart * (Base::pi / turn));
+      add_images(weight, pixels, stride, j, other.n_phi, sums);
     }
-    RINGWEAVE_UNROLL
-    for (int map = 0; map < maps; ++map)
-      sums.of[map] = std::fma(other.weight, of_ring.of[map], sums.of[map]);
   }
 };
 
