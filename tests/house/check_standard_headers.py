@@ -83,7 +83,7 @@ system_error charconv: errc
 system_error filesystem: error_code
 thread: this_thread thread
 tuple: make_tuple tie tuple
-type_traits: integral_constant conditional_t decay_t enable_if_t invoke_result_t is_base_of_v is_const_v is_convertible_v
+type_traits: integral_constant type_identity conditional_t decay_t enable_if_t invoke_result_t is_base_of_v is_const_v is_convertible_v
 type_traits: is_floating_point_v is_integral_v is_invocable_v is_same_v is_trivially_copyable_v make_unsigned_t
 type_traits: remove_const_t remove_cv_t remove_cvref_t remove_reference_t type_identity_t underlying_type_t
 unordered_map: unordered_map
