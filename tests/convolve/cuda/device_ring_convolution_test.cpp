@@ -6,12 +6,14 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/device.hpp"
 #include "convolve/kernels.hpp"
 #include "convolve/ring/ring_convolution_plan.hpp"
 #include "ringweave/convolution.hpp"
 #include "ringweave/execution.hpp"
+#include "ringweave/grid.hpp"
 #include "support/noise.hpp"
 #include "support/rank_groups.hpp"
 #include "support/tolerance.hpp"
@@ -101,13 +103,23 @@ TEST_P(RingSumsOnDevices, AreThoseOfTheHostForPairsOfMapsInASmallCase) {
   expect_as_the_host<double>(comm(), spec, as_the_host);
 }
 
+/// Rings that no quarter of a turn leaves as they are.
+RingGrid odd_rings() {
+  std::vector<RingSpec> rings;
+  for (int i = 0; i < 10; ++i) rings.push_back({0.3 * (i + 0.5), 0, 41 + i % 3, 0.1 / (i + 1)});
+  return RingGrid::from_rings(std::move(rings));
+}
+
 // More partners than a block takes together.
 TEST_P(RingSumsOnDevices, AreThoseOfTheHostForManyRingsInASmallCase) {
-  RingConvolutionSpec spec = spec_of(RingGrid::healpix(4), top_hat(120), ConvolutionPath::pixels);
-  for (const std::int64_t n_maps : {1, 2}) {
-    spec.n_maps = n_maps;
-    expect_as_the_host<double>(comm(), spec, as_the_host);
-    expect_as_the_host<float>(comm(), spec, tolerance::single_storage);
+  for (const RingGrid& grid :
+       {RingGrid::healpix(4), RingGrid::gauss_legendre(11, 22), odd_rings()}) {
+    RingConvolutionSpec spec = spec_of(grid, top_hat(120), ConvolutionPath::pixels);
+    for (const std::int64_t n_maps : {1, 2}) {
+      spec.n_maps = n_maps;
+      expect_as_the_host<double>(comm(), spec, as_the_host);
+      expect_as_the_host<float>(comm(), spec, tolerance::single_storage);
+    }
   }
 }
 

@@ -27,7 +27,7 @@ struct SumEqualRings : PixelSums<T, maps> {
   static constexpr int padding = (pixels_of_block + shifts_together) / pixels_of_thread + 1;
 
   struct Shared {
-    Array<Partner, Base::partners_together> partners;
+    typename Base::Partners partners;
     Array<double, shifts_together> weights;
     Array<double, pixels_of_block + shifts_together + pixels_of_thread + padding> pixels;
   };

@@ -32,6 +32,10 @@ struct PixelSums {
     PairChord chord;
     double half_width;  ///< at least, in its pixels; negative: out of reach
   };
+  /// Some partners, and those that follow.
+  struct Partners {
+    Array<Array<Partner, partners_together>, 2> of;
+  };
   /// Differences of pixels, partner less ring, on rings of as many pixels.
   struct Shifts {
     std::int64_t first;
@@ -49,24 +53,26 @@ struct PixelSums {
 
  protected:
   /// Calls add(partner's ring, partner) for the rings within reach.
-  template <class Block, class Partners, class Add>
+  template <class Block, class Add>
   RINGWEAVE_LAUNCH void for_partners(const Block& block, const PixelRing& work, const SumRing& ring,
                                      Partners& partners, const Add& add) const {
+    int now = 0;
     for (std::int64_t begin = work.partners.begin; begin < work.partners.end;
          begin += partners_together) {
       const std::int64_t left = work.partners.end - begin;
       const int n = left < partners_together ? static_cast<int>(left) : partners_together;
-      block.sync();
       block.each([&](int thread) {
-        if (thread < n) partners[thread] = partner(ring, tables.rings[begin + thread]);
+        if (thread < n) partners.of[now][thread] = partner(ring, tables.rings[begin + thread]);
       });
+      // Nobody reads those before the last ones any more.
       block.sync();
       for (int k = 0; k < n; ++k) {
         const std::int64_t number = begin + k;
         if (number >= work.but.begin && number < work.but.end) continue;
-        if (partners[k].half_width < 0) continue;
-        add(tables.rings[number], partners[k]);
+        if (partners.of[now][k].half_width < 0) continue;
+        add(tables.rings[number], partners.of[now][k]);
       }
+      now = 1 - now;
     }
   }
 
@@ -139,7 +145,7 @@ struct SumPixels : PixelSums<T, maps> {
   static constexpr int least_blocks = 4;
 
   struct Shared {
-    Array<Partner, Base::partners_together> partners;
+    typename Base::Partners partners;
     Array<double, block_threads> weights;  ///< of shifts along phi
   };
   struct Sums {
