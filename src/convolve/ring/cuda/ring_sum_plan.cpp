@@ -18,6 +18,11 @@ bool owns(const RingConvolutionPlan& plan, std::int64_t ring) {
                      [&](const RingBand& band) { return band.rings.contains(ring); });
 }
 
+/// Returns SumRing::mirror.
+std::int64_t mirror_of(double offset, std::int64_t n_phi) {
+  return offset == 0 ? 0 : offset == 0.5 ? n_phi - 1 : -1;
+}
+
 template <class... T>
 std::int64_t bytes_of(const std::vector<T>&... values) {
   return ((ssize64(values) * std::int64_t{sizeof(T)}) + ...);
@@ -33,8 +38,9 @@ RingSumPlan::RingSumPlan(const RingConvolutionPlan& plan)
       ring_offsets(n_rings, plan.own(), plan.n_ranks() > 1 ? &plan.pixel_halo() : nullptr);
   for (std::int64_t r = 0; r < n_rings; ++r) {
     const Ring& ring = plan.grid().ring(RingId{r});
-    rings.push_back({ring.theta, ring.sin_theta, ring.weight, offset_in_pixels(ring), ring.n_phi,
-                     offsets[to_size(r)]});
+    const double offset = offset_in_pixels(ring);
+    rings.push_back({ring.theta, ring.sin_theta, ring.weight, offset, ring.n_phi,
+                     offsets[to_size(r)], mirror_of(offset, ring.n_phi)});
   }
   if (!plan.modes().zone.empty()) plan_modes(plan);
   plan_pixels(plan);
@@ -140,29 +146,30 @@ void RingSumPlan::plan_pixels(const RingConvolutionPlan& plan) {
       PixelRing ring{r, plan.has_modes(r), plan.window(r), {}};
       if (ring.has_modes) ring.but = intersection(ring.partners, zone);
       if (ring.but == ring.partners) continue;
-      add_pixel_ring(plan.grid(), ring);
+      add_pixel_ring(ring);
     }
   }
 }
 
-void RingSumPlan::add_pixel_ring(const RingGrid& grid, const PixelRing& ring) {
-  const std::int64_t n_phi = grid.ring(RingId{ring.ring}).n_phi;
+void RingSumPlan::add_pixel_ring(const PixelRing& ring) {
+  const auto has_images = [](const SumRing& of) { return of.n_phi % 4 == 0 && of.mirror >= 0; };
+  const SumRing& own = rings[to_size(ring.ring)];
   bool are_equal = true;
-  bool have_quarters = n_phi % 4 == 0;
+  bool are_symmetric = has_images(own);
   for (std::int64_t r = ring.partners.begin; r < ring.partners.end; ++r) {
     if (ring.but.contains(r)) continue;
-    const std::int64_t of_partner = grid.ring(RingId{r}).n_phi;
-    are_equal = are_equal && of_partner == n_phi;
-    have_quarters = have_quarters && of_partner % 4 == 0;
+    const SumRing& partner = rings[to_size(r)];
+    are_equal = are_equal && partner.n_phi == own.n_phi;
+    are_symmetric = are_symmetric && has_images(partner);
   }
-  (are_equal ? equal_rings : have_quarters ? quartered_rings : other_rings).add(ring, n_phi);
+  (are_equal ? equal_rings : are_symmetric ? symmetric_rings : other_rings).add(ring, own.n_phi);
 }
 
 std::int64_t RingSumPlan::table_bytes() const {
   std::int64_t n_factors = 0;
   for (const UnitPowers::Request& table : powers) n_factors += UnitPowers::n_factors(table.count);
   return bytes_of(outputs, tiles, rules, sines, orders, segments, own_orders, own_segments, rings,
-                  equal_rings.rings, quartered_rings.rings, other_rings.rings) +
+                  equal_rings.rings, symmetric_rings.rings, other_rings.rings) +
          n_factors * std::int64_t{sizeof(Double2)};
 }
 

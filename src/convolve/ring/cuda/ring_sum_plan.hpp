@@ -52,6 +52,9 @@ struct SumRing {
   double offset = 0;  ///< of its first pixel from longitude 0, in pixels
   std::int64_t n_phi = 0;
   RingOffset first;  ///< of its pixels, in the map or the halo
+  /// Pixel `mirror` - p, or the one a turn away, is at longitude -phi where p is at phi; -1 where
+  /// the ring begins neither at longitude 0 nor half a pixel from it.
+  std::int64_t mirror = -1;
 };
 
 /// An own ring whose sums over pixels go over rings within some ranges.
@@ -93,7 +96,8 @@ struct RingSumPlan {
   std::vector<RowSegment> own_segments;
   std::vector<SumRing> rings;  ///< [ring]
   PixelRings equal_rings;      ///< all partners have as many pixels
-  PixelRings quartered_rings;  ///< a quarter of a turn leaves the ring and its partners as they are
+  /// A quarter of a turn and a reflection leave the ring and its partners as they are.
+  PixelRings symmetric_rings;
   PixelRings other_rings;
 
   /// Returns the bytes of the tables on the device.
@@ -106,7 +110,7 @@ struct RingSumPlan {
   std::int32_t rule_of(std::int64_t around);
   void add_sines();
   void plan_pixels(const RingConvolutionPlan& plan);
-  void add_pixel_ring(const RingGrid& grid, const PixelRing& ring);
+  void add_pixel_ring(const PixelRing& ring);
 };
 
 }  // namespace ringweave::detail::gpu

@@ -42,7 +42,7 @@ class RingSumSequence {
         own_orders_(upload(plan.own_orders)),
         own_segments_(upload(plan.own_segments)),
         equal_rings_(upload(plan.equal_rings)),
-        quartered_rings_(upload(plan.quartered_rings)),
+        symmetric_rings_(upload(plan.symmetric_rings)),
         other_rings_(upload(plan.other_rings)) {
     const UnitPowers powers(plan.powers);
     const auto factors = powers.factors();
@@ -89,8 +89,8 @@ class RingSumSequence {
         machine_->launch(work, rings.count * n_pieces);
       };
       launch(std::type_identity<SumEqualRings<T, n>>(), equal_rings_);
-      launch(std::type_identity<SumPixels<T, n, 4>>(), quartered_rings_);
-      launch(std::type_identity<SumPixels<T, n, 1>>(), other_rings_);
+      launch(std::type_identity<SumPixels<T, n, Symmetry::quarters>>(), symmetric_rings_);
+      launch(std::type_identity<SumPixels<T, n, Symmetry::none>>(), other_rings_);
     });
   }
 
@@ -98,7 +98,7 @@ class RingSumSequence {
     std::int64_t sum = rings_.bytes() + outputs_.bytes() + tiles_.bytes() + rules_.bytes() +
                        sines_.bytes() + orders_.bytes() + segments_.bytes() + own_orders_.bytes() +
                        own_segments_.bytes() + powers_.bytes() + equal_rings_.rings.bytes() +
-                       quartered_rings_.rings.bytes() + other_rings_.rings.bytes();
+                       symmetric_rings_.rings.bytes() + other_rings_.rings.bytes();
     for (const Kernel& kernel : kernels_) {
       sum += kernel.coefficients.bytes() + kernel.first_piece.bytes() + kernel.piece_end.bytes() +
              kernel.piece_centre.bytes();
@@ -169,7 +169,7 @@ class RingSumSequence {
   Buffer<OrderSegments> own_orders_;
   Buffer<RowSegment> own_segments_;
   PixelRingsThere equal_rings_;
-  PixelRingsThere quartered_rings_;
+  PixelRingsThere symmetric_rings_;
   PixelRingsThere other_rings_;
   Buffer<Double2> powers_;
   std::vector<Kernel> kernels_;

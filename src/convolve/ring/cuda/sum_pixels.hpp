@@ -133,27 +133,38 @@ struct PixelSums {
   }
 };
 
-/// Sums on rings whose partners have other numbers of pixels. A thread has a pixel and its images
-/// after equal parts of a turn, which see their partners at the same distances: `images` pixels
-/// share each value of the kernel. They share those of partners that have as many pixels with the
-/// whole block.
-template <class T, int maps, int images>
+/// What leaves a ring and its partners as they are.
+enum class Symmetry {
+  none,
+  quarters  ///< a quarter of a turn, and a reflection
+};
+
+/// Sums on rings whose partners have other numbers of pixels. A thread has a pixel and its images,
+/// which see their partners at the same distances and share each value of the kernel. Partners that
+/// have as many pixels share it with the whole block.
+template <class T, int maps, Symmetry symmetry>
 struct SumPixels : PixelSums<T, maps> {
   using Base = PixelSums<T, maps>;
   using typename Base::Partner;
   using typename Base::Shifts;
   static constexpr int least_blocks = 4;
+  static constexpr int turns = symmetry == Symmetry::quarters ? 4 : 1;
+  static constexpr int sides = symmetry == Symmetry::quarters ? 2 : 1;  ///< as it is, reflected
 
   struct Shared {
     typename Base::Partners partners;
     Array<double, block_threads> weights;  ///< of shifts along phi
   };
   struct Sums {
-    Array<Array<double, maps>, images> of;
+    Array<Array<Array<double, maps>, turns>, sides> of;
   };
 
+  /// Pixels of which every other one is an image, or none.
+  static RINGWEAVE_HOST_DEVICE std::int64_t first_pixels(std::int64_t n_phi) {
+    return sides == 2 ? n_phi / turns / 2 + 1 : n_phi;
+  }
   static std::int64_t pieces(std::int64_t longest_ring) {
-    return (longest_ring / images + block_threads - 1) / block_threads;
+    return (first_pixels(longest_ring) + block_threads - 1) / block_threads;
   }
 
   template <class Block>
@@ -161,7 +172,7 @@ struct SumPixels : PixelSums<T, maps> {
     const Quotient at = divide(block.index(), this->n_pieces);
     const PixelRing work = this->rings[at.whole];
     const SumRing ring = this->tables.rings[work.ring];
-    const std::int64_t n_first = ring.n_phi / images;  // pixels before the first image
+    const std::int64_t n_first = first_pixels(ring.n_phi);
     const std::int64_t first_pixel = at.rest * block_threads;
     if (first_pixel >= n_first) return;
     typename Block::template PerThread<Sums> sums;
@@ -179,37 +190,69 @@ struct SumPixels : PixelSums<T, maps> {
                        });
     block.each([&](int thread) {
       const std::int64_t pixel = first_pixel + thread;
-      if (pixel >= n_first) return;
-      RINGWEAVE_UNROLL
-      for (int image = 0; image < images; ++image) {
-        RINGWEAVE_UNROLL
-        for (int map = 0; map < maps; ++map)
-          this->store(work, ring, pixel + image * n_first, map, sums[thread].of[image][map]);
-      }
+      if (pixel < n_first) store_images(work, ring, pixel, sums[thread]);
     });
   }
 
  private:
   static RINGWEAVE_HOST_DEVICE void clear(Sums& sums) {
     RINGWEAVE_UNROLL
-    for (int image = 0; image < images; ++image) {
+    for (int side = 0; side < sides; ++side) {
       RINGWEAVE_UNROLL
-      for (int map = 0; map < maps; ++map) sums.of[image][map] = 0;
+      for (int turn = 0; turn < turns; ++turn) {
+        RINGWEAVE_UNROLL
+        for (int map = 0; map < maps; ++map) sums.of[side][turn][map] = 0;
+      }
     }
+  }
+  static RINGWEAVE_HOST_DEVICE std::int64_t reflected(const SumRing& ring, std::int64_t pixel) {
+    return Base::wrapped(ring.mirror - pixel, ring.n_phi);
   }
 
   /// Adds weight times the pixel `number` of a ring, and its images, to a pixel and its images.
   static RINGWEAVE_HOST_DEVICE void add_images(double weight, const T* pixels, std::int64_t stride,
-                                               std::int64_t number, std::int64_t n, Sums& sums) {
+                                               std::int64_t number, const SumRing& other,
+                                               Sums& sums) {
+    const std::int64_t n = other.n_phi;
     std::int64_t at = Base::wrapped(number, n);
     RINGWEAVE_UNROLL
-    for (int image = 0; image < images; ++image) {
+    for (int side = 0; side < sides; ++side) {
+      if (side == 1) at = reflected(other, at);
       RINGWEAVE_UNROLL
-      for (int map = 0; map < maps; ++map) {
-        double& sum = sums.of[image][map];
-        sum = std::fma(weight, static_cast<double>(pixels[map * stride + at]), sum);
+      for (int turn = 0; turn < turns; ++turn) {
+        RINGWEAVE_UNROLL
+        for (int map = 0; map < maps; ++map) {
+          double& sum = sums.of[side][turn][map];
+          sum = std::fma(weight, static_cast<double>(pixels[map * stride + at]), sum);
+        }
+        at = Base::wrapped(at + n / turns, n);
       }
-      at = Base::wrapped(at + n / images, n);
+    }
+  }
+
+  /// Stores the sums of a pixel and of its images, unless it is the image of one before.
+  RINGWEAVE_HOST_DEVICE void store_images(const PixelRing& work, const SumRing& ring,
+                                          std::int64_t pixel, const Sums& sums) const {
+    const std::int64_t n_turn = ring.n_phi / turns;
+    std::int64_t at = pixel;
+    std::int64_t image = pixel;
+    if (sides == 2) {
+      image = reflected(ring, pixel) % n_turn;
+      if (image < pixel) return;
+    }
+    RINGWEAVE_UNROLL
+    for (int side = 0; side < sides; ++side) {
+      if (side == 1) {
+        if (image == pixel) return;
+        at = reflected(ring, pixel);
+      }
+      RINGWEAVE_UNROLL
+      for (int turn = 0; turn < turns; ++turn) {
+        RINGWEAVE_UNROLL
+        for (int map = 0; map < maps; ++map)
+          this->store(work, ring, at, map, sums.of[side][turn][map]);
+        at = Base::wrapped(at + n_turn, ring.n_phi);
+      }
     }
   }
 
@@ -218,7 +261,6 @@ struct SumPixels : PixelSums<T, maps> {
   RINGWEAVE_LAUNCH void add_shifts(const Block& block, const SumRing& ring, const SumRing& other,
                                    std::int64_t first_pixel, const Partner& partner, Shared& shared,
                                    PerThread& sums) const {
-    const std::int64_t n = ring.n_phi;
     const Shifts shifts = this->shifts(ring, other, partner);
     const T* const pixels = this->pixels_of(other);
     const std::int64_t stride = this->stride_of(other);
@@ -233,9 +275,9 @@ struct SumPixels : PixelSums<T, maps> {
       block.sync();
       block.each([&](int thread) {
         const std::int64_t pixel = first_pixel + thread;
-        if (pixel >= n / images) return;
+        if (pixel >= first_pixels(ring.n_phi)) return;
         for (int k = 0; k < n_shifts; ++k)
-          add_images(shared.weights[k], pixels, stride, pixel + begin + k, n, sums[thread]);
+          add_images(shared.weights[k], pixels, stride, pixel + begin + k, other, sums[thread]);
       });
     }
   }
@@ -259,7 +301,7 @@ struct SumPixels : PixelSums<T, maps> {
     for (std::int64_t j = first; j <= last; ++j) {
       const double apart = Base::nearest(place - (static_cast<double>(j) + other.offset) * n, turn);
       const double weight = other.weight * this->value_at(partner, apart * (Base::pi / turn));
-      add_images(weight, pixels, stride, j, other.n_phi, sums);
+      add_images(weight, pixels, stride, j, other, sums);
     }
   }
 };
