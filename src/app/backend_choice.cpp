@@ -13,6 +13,7 @@
 
 #include "base/device.hpp"
 #include "distribute/mpi/agree.hpp"
+#include "distribute/mpi/device_sharers.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/execution.hpp"
 #include "transform/device_budget.hpp"

@@ -4,20 +4,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 #include <vector>
 
 #include "base/checked_cast.hpp"
 #include "base/device.hpp"
 #include "distribute/mpi/agree.hpp"
+#include "distribute/mpi/device_sharers.hpp"
 #include "ringweave/error.hpp"
 
 namespace ringweave::detail::inline transform {
 namespace {
-
-std::int64_t key_of(const DeviceIdentity& device) {
-  return static_cast<std::int64_t>(std::hash<std::string>{}(device.uuid));
-}
 
 /// The ranks sharing a device: their total need and the free memory.
 struct Sharers {
@@ -27,7 +23,7 @@ struct Sharers {
 
 /// Collective over the ranks of a node.
 Sharers sharers_of(const Communicator& node, const DeviceBudget& mine) {
-  const std::int64_t key = key_of(mine.device);
+  const std::int64_t key = device_key(mine.device);
   const std::vector<std::int64_t> devices = node.all_gather(key);
   const std::vector<std::int64_t> wanted = node.all_gather(mine.planned.total());
   const std::vector<std::int64_t> free = node.all_gather(mine.free_bytes);
@@ -51,13 +47,6 @@ void require_capability() {
 }
 
 }  // namespace
-
-int count_ranks_of(const Communicator& node, const DeviceIdentity& device) {
-  const std::vector<std::int64_t> devices = node.all_gather(key_of(device));
-  return static_cast<int>(std::count(devices.begin(), devices.end(), key_of(device)));
-}
-
-std::int64_t usable_device_bytes(std::int64_t free_bytes) { return free_bytes - free_bytes / 16; }
 
 std::int64_t copying_stage_bytes(const DeviceBudget& share, int n_stages, int n_group_shapes) {
   return usable_device_bytes(share.free_bytes) /

@@ -28,12 +28,6 @@ struct DeviceBudget {
 /// Error  ResourceError without a device; UsageError when this build has no CUDA.
 DeviceBudget share_device(const Communicator& comm, const TransformPlan& plan);
 
-/// Counts the ranks of this node whose device has this identity. Collective over the node.
-int count_ranks_of(const Communicator& node, const DeviceIdentity& device);
-
-/// Returns how many of the free bytes of a device a plan may use; the runtime takes some too.
-std::int64_t usable_device_bytes(std::int64_t free_bytes);
-
 /// Returns the device bytes each stage may use in a transform whose data stay on the host. The free
 /// memory is divided equally among the ranks that share the device, the stages that run there, and
 /// groups of different fields.

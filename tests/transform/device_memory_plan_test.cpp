@@ -3,10 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include "distribute/mpi/device_sharers.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/execution.hpp"
 #include "ringweave/transform.hpp"
-#include "transform/device_budget.hpp"
 #include "transform/transform_cases.hpp"
 
 namespace ringweave::detail::test {
