@@ -19,7 +19,7 @@ void* open_library() {
     if (void* library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL)) return library;
   }
   const char* reason = dlerror();
-  throw ResourceError("GPU: the ring FFT needs cuFFT (" + soname +
+  throw ResourceError("GPU: FFTs need cuFFT (" + soname +
                       "): " + (reason == nullptr ? "not found" : reason) +
                       "; install the CUDA toolkit or its libcufft package, name its folder in "
                       "LD_LIBRARY_PATH, or choose the host backend");
@@ -63,6 +63,8 @@ CufftLibrary::CufftLibrary() {
   find(library, "cufftSetWorkArea", set_work_area);
   find(library, "cufftSetStream", set_stream);
   find(library, "cufftExecZ2Z", execute);
+  find(library, "cufftExecD2Z", execute_real);
+  find(library, "cufftExecZ2D", execute_inverse);
 }
 
 void check_cufft(cufftResult status, const std::string& what) {

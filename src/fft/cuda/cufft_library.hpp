@@ -21,6 +21,8 @@ class CufftLibrary {
   decltype(&cufftSetWorkArea) set_work_area;
   decltype(&cufftSetStream) set_stream;
   decltype(&cufftExecZ2Z) execute;
+  decltype(&cufftExecD2Z) execute_real;
+  decltype(&cufftExecZ2D) execute_inverse;
 
  private:
   CufftLibrary();
