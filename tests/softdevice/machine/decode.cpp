@@ -79,6 +79,7 @@ class Decoder {
       case 'p':
         check(operand.kind == (form == 'r' ? Kind::number : Kind::predicate));
         decoded.operands[i] = operand.index;
+        if (operand.is_wide) decoded.wide_operands |= static_cast<std::uint8_t>(1U << i);
         break;
       case 'R':
         check(operand.kind == Kind::number || operand.kind == Kind::immediate);

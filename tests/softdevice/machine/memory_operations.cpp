@@ -97,15 +97,17 @@ bool is_placed(Warp& warp, const Instruction& in, int lane, std::uint64_t addres
   return false;
 }
 
+/// is_wide  whether it goes to a register of 64 bits
 template <class T>
-std::uint64_t widened(const std::byte* place) {
+std::uint64_t widened(const std::byte* place, bool is_wide) {
   if constexpr (std::is_floating_point_v<T>)
-    return widened<std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>>(place);
+    return widened<std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>>(place,
+                                                                                     is_wide);
   T value;
   std::memcpy(&value, place, sizeof value);
   // Signed numbers of fewer bits than a register are extended, others filled with zeros.
   const auto bits = static_cast<std::uint64_t>(value);
-  return sizeof(T) <= 4 ? bits & 0xffffffffU : bits;
+  return sizeof(T) <= 4 && !is_wide ? bits & 0xffffffffU : bits;
 }
 
 /// Rows of n values of type T from memory.
@@ -134,7 +136,8 @@ void load(Warp& warp, const Instruction& in, Lanes lanes) {
       from = memory.bytes_at(at[lane]);
     }
     for (std::size_t i = 0; i < n; ++i) {
-      warp.row(in.operands[i])[lane] = widened<T>(from + i * sizeof(T));
+      warp.row(in.operands[i])[lane] =
+          widened<T>(from + i * sizeof(T), (in.wide_operands >> i & 1U) != 0);
       Lanes& undefined = warp.undefined(in.operands[i]);
       undefined = (undefined & ~(Lanes{1} << lane)) | (is_defined ? 0U : Lanes{1} << lane);
     }

@@ -139,6 +139,16 @@ T remainder_of(T a, T b) {
   return static_cast<T>(a % b);
 }
 
+/// Puts the lowest `count` bits of a into b, from bit `first` on; those beyond its width are left
+/// out.
+template <class U>
+U inserted(U a, U b, u32 first, u32 count) {
+  const u64 field = (count & 0xffU) < 64 ? (u64{1} << (count & 0xffU)) - 1 : ~u64{0};
+  const u32 shift = first & 0xffU;
+  if (shift >= 8 * sizeof(U)) return b;
+  return static_cast<U>((b & ~(field << shift)) | (a & field) << shift);
+}
+
 /// Rounds to an integer of another type: the nearest one that exists, 0 for NaN.
 template <class T, class F>
 T saturated(F number) {
@@ -228,6 +238,7 @@ void add_integers(Table& table, const std::string& digits) {
   table.two<[](U a, U b) { return static_cast<U>(a | b); }, U>("or.b" + digits, Pipe::integer);
   table.two<[](U a, U b) { return static_cast<U>(a ^ b); }, U>("xor.b" + digits, Pipe::integer);
   table.one<[](U a) { return static_cast<U>(~a); }, U, U>("not.b" + digits, Pipe::integer);
+  table.add("bfi.b" + digits, elementwise<inserted<U>, U, U, U, u32, u32>, Pipe::integer, "rRRRR");
   // The second operand of shifts has 32 bits; all bits leave beyond the width.
   table.add(
       "shl.b" + digits,

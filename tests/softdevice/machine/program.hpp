@@ -48,6 +48,7 @@ struct Instruction {
   Flow flow = Flow::next;
   Pipe pipe = Pipe::integer;
   bool guard_is_negated = false;
+  std::uint8_t wide_operands = 0;          ///< a bit for each register of 64 bits
   std::uint32_t guard = ptx::no_register;  ///< a predicate
   /// Of a branch; of a collective instruction its operand with the member mask, or whole_warp.
   std::uint32_t target = 0;

@@ -19,7 +19,7 @@ constexpr std::uint64_t low = 0xffffffffU;
 
 /// Runs an instruction on numbers; for comparisons 1 or 0.
 std::uint64_t value_of(const std::string& opcode, std::vector<std::uint64_t> numbers) {
-  const std::array names{"%a", "%b", "%c"};
+  const std::array names{"%a", "%b", "%c", "%e"};
   std::string text;
   std::string operands;
   for (std::size_t i = 0; i < numbers.size(); ++i) {
@@ -54,6 +54,12 @@ TEST(Instructions, OfIntegers) {
           {"sub.s32", {bits(5), bits(7)}, bits(-2)},
           {"mul.lo.s64", {bits(-3L), bits(1L << 40)}, bits(-3L * (1L << 40))},
           {"mul.lo.s32", {bits(-3), bits(1 << 20)}, bits(-3 * (1 << 20))},
+          {"bfi.b64", {0x5abUL, 0x111111UL, 8, 8}, 0x11ab11},
+          {"bfi.b64", {0xffUL, 1UL, 60, 8}, (0xfUL << 60) + 1},
+          {"bfi.b64", {0xffUL, 7UL, 3, 0}, 7},
+          {"bfi.b64", {bits(-1L), 7UL, 0, 64}, bits(-1L)},
+          {"bfi.b32", {0x5abUL, 0x111111UL, 8, 8}, 0x11ab11},
+          {"bfi.b32", {0xffUL, 1UL, 28, 8}, 0xf0000001},
           {"mul.hi.s32", {bits(-3), bits(1 << 30)}, bits(-1)},
           {"mul.hi.u32", {bits(-1), bits(2)}, bits(1)},
           {"mul.wide.s32", {bits(-3), bits(1 << 30)}, bits(-3L * (1L << 30))},
@@ -330,6 +336,13 @@ TEST(Instructions, LoadAndStoreEveryWidth) {
   EXPECT_EQ(
       moved("ld.global.s32 %a, [%data]; cvt.s64.s32 %a, %a; st.global.u64 [%data+16], %a;").first,
       (one & low) | ~low);
+  // To registers of both widths.
+  EXPECT_EQ(moved("ld.global.s32 %a, [%data]; st.global.u64 [%data+16], %a;").first,
+            (one & low) | ~low);
+  EXPECT_EQ(moved("{ .reg .b32 %narrow; ld.global.s32 %narrow, [%data]; mov.b64 %a, {%narrow, "
+                  "%narrow}; st.global.u64 [%data+16], %a; }")
+                .first,
+            (one & low) | one << 32);
   EXPECT_EQ(moved("ld.global.f64 %b, [%data]; mov.u64 %a, 64; st.shared.u64 [%a], %b;"
                   "ld.shared.u32 %c, [%a+4]; st.global.u32 [%data+16], %c;")
                 .first,

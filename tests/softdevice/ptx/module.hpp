@@ -26,6 +26,7 @@ struct Operand {
   std::uint32_t index = 0;
   /// Bits of an immediate; offset of an address. Symbols are offsets in their memory space.
   std::uint64_t bits = 0;
+  bool is_wide = false;  ///< a register of 64 bits
 };
 inline constexpr std::uint32_t no_register = 0xffffffffU;
 

@@ -144,6 +144,7 @@ class KernelReader {
     std::uint32_t first;
     std::uint32_t count;
     bool is_numbered;
+    bool is_wide;
   };
   using Scope = std::unordered_map<std::string_view, Registers>;
 
@@ -218,9 +219,11 @@ class KernelReader {
   }
 
   void read_registers() {
-    const bool is_predicate = tokens_.take() == ".pred";
+    const std::string_view type = tokens_.take();
+    const bool is_predicate = type == ".pred";
     const std::string_view name = tokens_.take();
-    Registers registers{is_predicate ? OperandKind::predicate : OperandKind::number, 0, 1, false};
+    Registers registers{is_predicate ? OperandKind::predicate : OperandKind::number, 0, 1, false,
+                        type.ends_with("64")};
     if (tokens_.take_if("<")) {
       registers.is_numbered = true;
       registers.count = static_cast<std::uint32_t>(tokens_.take_integer());
@@ -238,13 +241,14 @@ class KernelReader {
     for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
       if (const auto single = scope->find(name);
           single != scope->end() && !single->second.is_numbered)
-        return Operand{single->second.kind, single->second.first, 0};
+        return Operand{single->second.kind, single->second.first, 0, single->second.is_wide};
       const auto several = scope->find(name.substr(0, digits));
       if (several == scope->end() || !several->second.is_numbered) continue;
       const auto number = literal(name.substr(digits));
       if (!number || *number >= several->second.count) continue;
       return Operand{several->second.kind,
-                     several->second.first + static_cast<std::uint32_t>(*number), 0};
+                     several->second.first + static_cast<std::uint32_t>(*number), 0,
+                     several->second.is_wide};
     }
     return std::nullopt;
   }
