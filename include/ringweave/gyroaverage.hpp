@@ -82,9 +82,11 @@ struct GyroSpec {
   std::int64_t padding = -1;
   /// Fields of each call (`pairs` and `sum`: for each radius).
   std::int64_t n_fields = 1;
-  /// Bytes of tables and scratch that this rank may hold; 0: all that its node has. Operators of
-  /// method chebyshev that do not fit are made anew in every call, some radii at a time.
+  /// Bytes of tables and scratch that this rank may hold, on a device where the backend is one; 0:
+  /// all that its node has, or its share of the device's free memory. Operators of method chebyshev
+  /// that do not fit are made anew in every call, some radii at a time.
   std::int64_t most_bytes = 0;
+  /// Fields and results are on the host.
   Backend backend = Backend::host;
 };
 
@@ -121,11 +123,13 @@ struct GyroPart {
 ///   fields                  [field of the part]
 /// T is float or double; arithmetic is double. Results are bitwise the same for any number of
 /// threads. For ranks that share radii or fields they are bitwise the same, too; for ranks that
-/// share rows of bilinear and bicubic averages to 1e-13. One call at a time per object. Members
-/// marked * are collective.
+/// share rows of bilinear and bicubic averages to 1e-13, and so for a device in place of the host.
+/// A device is chosen as by other classes: ranks of a node take its devices in turn. One call at a
+/// time per object. Members marked * are collective.
 ///
 /// Error  of calls: UsageError on all ranks when a shape is wrong on one; DataError on all ranks,
-///        with the first place and the number, when a value is not finite.
+///        with the first place and the number, when a value is not finite; ResourceError from a
+///        device.
 /// From   Bassik (2021), A comparison of schemes for the numerical approximation of the
 ///        gyroaveraging operator, New York University
 class Gyroaverage {
@@ -133,8 +137,8 @@ class Gyroaverage {
   /// * Makes tables and plans.
   /// Error  UsageError on all ranks for a negative or undefined radius (named), nodes that do not
   ///        suit the method, too few nodes, too little padding (naming the least), a mirrored or
-  ///        periodic axis of method chebyshev, or ranks that disagree; ResourceError when tables
-  ///        and scratch do not fit.
+  ///        periodic axis of method chebyshev, ranks that disagree, or a backend that the build
+  ///        lacks; ResourceError when tables and scratch do not fit, or from a device.
   Gyroaverage(const Communicator& comm, const GyroSpec& spec);
   ~Gyroaverage();
   Gyroaverage(Gyroaverage&&) noexcept;
@@ -178,7 +182,7 @@ class Gyroaverage {
 
   /// Seconds of "halo", "transform", "sides", "operator", "sum" of this rank so far.
   StageTimes& times();
-  std::int64_t bytes() const;            ///< of tables and scratch on this rank
+  std::int64_t bytes() const;            ///< of tables and scratch on this rank, or its device
   std::int64_t halo_bytes_sent() const;  ///< to other ranks in the last call
 
  private:

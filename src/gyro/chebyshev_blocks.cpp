@@ -256,27 +256,57 @@ class BlockMaker {
   HostBuffer<double> folded_;  ///< [target][element]
 };
 
+/// The arcs of the circles about the targets of some blocks, whose rules are made.
+struct TargetArcs {
+  TargetArcs(const ChebyshevFold& fold, double semi_x, double semi_y, std::int64_t block_begin,
+             std::int64_t block_end, GaussRules& rules)
+      : begin(block_begin * targets_together),
+        end(std::min(block_end * targets_together, ssize64(fold.targets))),
+        arcs(to_size(std::max<std::int64_t>(0, end - begin))) {
+#pragma omp parallel for schedule(static)
+    for (std::int64_t t = begin; t < end; ++t) {
+      arcs[to_size(t - begin)] =
+          arcs_inside(ellipse_of(fold, t, semi_x, semi_y), fold.degrees_x, fold.degrees_y);
+    }
+    for (const InsideArcs& of_target : arcs) {
+      most_nodes = std::max(most_nodes, of_target.n_nodes());
+      if (of_target.is_whole) continue;
+      for (std::int64_t i = 0; i < of_target.count; ++i)
+        rules.need(of_target.arcs[to_size(i)].n_nodes);
+    }
+    rules.make();
+  }
+  const InsideArcs& of(std::int64_t target) const { return arcs[to_size(target - begin)]; }
+
+  std::int64_t begin;
+  std::int64_t end;
+  std::vector<InsideArcs> arcs;
+  std::int64_t most_nodes = 0;
+};
+
 }  // namespace
+
+TargetNodes nodes_of_targets(const ChebyshevFold& fold, double semi_x, double semi_y,
+                             std::int64_t block_begin, std::int64_t block_end, GaussRules& rules) {
+  const TargetArcs targets(fold, semi_x, semi_y, block_begin, block_end, rules);
+  TargetNodes made;
+  made.begin.push_back(0);
+  for (std::int64_t t = targets.begin; t < targets.end; ++t)
+    made.begin.push_back(made.begin.back() + targets.of(t).n_nodes());
+  made.nodes.resize(to_size(made.begin.back()));
+#pragma omp parallel for schedule(static)
+  for (std::int64_t t = targets.begin; t < targets.end; ++t) {
+    std::int64_t at = made.begin[to_size(t - targets.begin)];
+    for_each_node(ellipse_of(fold, t, semi_x, semi_y), targets.of(t), rules,
+                  [&](const CircleNode& node) { made.nodes[to_size(at++)] = node; });
+  }
+  return made;
+}
 
 void make_chebyshev_blocks(const ChebyshevFold& fold, double semi_x, double semi_y,
                            std::int64_t block_begin, std::int64_t block_end, GaussRules& rules,
                            double* blocks) {
-  const std::int64_t begin = block_begin * targets_together;
-  const std::int64_t end = std::min(block_end * targets_together, ssize64(fold.targets));
-  std::vector<InsideArcs> arcs(to_size(std::max<std::int64_t>(0, end - begin)));
-#pragma omp parallel for schedule(static)
-  for (std::int64_t t = begin; t < end; ++t) {
-    arcs[to_size(t - begin)] =
-        arcs_inside(ellipse_of(fold, t, semi_x, semi_y), fold.degrees_x, fold.degrees_y);
-  }
-  std::int64_t most_nodes = 0;
-  for (const InsideArcs& of_target : arcs) {
-    most_nodes = std::max(most_nodes, of_target.n_nodes());
-    if (of_target.is_whole) continue;
-    for (std::int64_t i = 0; i < of_target.count; ++i)
-      rules.need(of_target.arcs[to_size(i)].n_nodes);
-  }
-  rules.make();
+  const TargetArcs targets(fold, semi_x, semi_y, block_begin, block_end, rules);
   FirstError error;
 #pragma omp parallel
   {
@@ -284,14 +314,13 @@ void make_chebyshev_blocks(const ChebyshevFold& fold, double semi_x, double semi
 #pragma omp for schedule(dynamic)
     for (std::int64_t block = block_begin; block < block_end; ++block) {
       error.guard([&] {
-        if (!maker) maker.emplace(fold, most_nodes);
+        if (!maker) maker.emplace(fold, targets.most_nodes);
         for (std::int64_t i = 0; i < targets_together; ++i) {
           const std::int64_t t = block * targets_together + i;
-          if (t >= end) {
+          if (t >= targets.end) {
             maker->leave_out_row(i);
           } else {
-            maker->make_row(i, ellipse_of(fold, t, semi_x, semi_y), arcs[to_size(t - begin)],
-                            rules);
+            maker->make_row(i, ellipse_of(fold, t, semi_x, semi_y), targets.of(t), rules);
           }
         }
         maker->store(blocks + (block - block_begin) * fold.block_size());

@@ -59,6 +59,10 @@ struct ChebyshevFold {
   /// Runs of blocks that the transpose sums one after the other, whoever makes them: 16, or fewer.
   std::int64_t n_chunks() const;
   std::int64_t chunk_begin(std::int64_t chunk) const { return chunk * n_blocks() / n_chunks(); }
+  /// Doubles that the values of a plane take, or the coefficients of all chunks of the transpose.
+  std::int64_t output_size(bool is_average) const {
+    return is_average ? n_outputs * n_padded_targets() : n_chunks() * row_size();
+  }
 };
 ChebyshevFold make_chebyshev_fold(const GyroSpec& spec);
 /// Returns the doubles of the operator of one radius, all blocks.
@@ -75,6 +79,25 @@ void unfold_values(const ChebyshevFold& fold, const double* sums, std::int64_t b
                    std::int64_t block_end, double* plane);
 /// The transpose: overwrites [output][target] of all blocks.
 void fold_values(const ChebyshevFold& fold, const double* plane, double* sums);
+
+/// Calls work(i, number of the thread) for i in [begin, end), as many at a time as there are
+/// threads, each always of the same thread.
+template <class Work>
+void for_each_in_parallel(int n_threads, std::int64_t begin, std::int64_t end, const Work& work) {
+#pragma omp parallel for schedule(static, 1) num_threads(n_threads) if (n_threads > 1)
+  for (int thread = 0; thread < n_threads; ++thread) {
+    for (std::int64_t i = begin + thread; i < end; i += n_threads) work(i, thread);
+  }
+}
+
+/// Computes the nodes of the circles about the targets of blocks [begin, end), as averages have
+/// them. OpenMP. rules  those that are missing are added
+struct TargetNodes {
+  std::vector<std::int64_t> begin;  ///< [target], and the end
+  std::vector<CircleNode> nodes;
+};
+TargetNodes nodes_of_targets(const ChebyshevFold& fold, double semi_x, double semi_y,
+                             std::int64_t block_begin, std::int64_t block_end, GaussRules& rules);
 
 /// Makes the operator of one radius for blocks [begin, end), [block][element][target]. OpenMP.
 /// semi_x, semi_y  the radius in units of half the extents

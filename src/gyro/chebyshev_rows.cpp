@@ -165,23 +165,11 @@ ChebyshevRows::ChebyshevRows(std::int64_t degrees_x, std::int64_t degrees_y,
 void ChebyshevRows::compute(const UnitEllipse& ellipse, const InsideArcs& arcs,
                             const GaussRules& rules, double* row) {
   std::int64_t n = 0;
-  const auto add = [&](double t, double weight) {
-    x_[n] = std::clamp(ellipse.x.u + ellipse.semi_x * std::cos(t), -1.0, 1.0);
-    y_[n] = std::clamp(ellipse.y.u + ellipse.semi_y * std::sin(t), -1.0, 1.0);
-    weights_[n++] = weight;
-  };
-  if (arcs.is_whole) {
-    const double count = static_cast<double>(arcs.arcs[0].n_nodes);
-    for (std::int64_t k = 0; k < arcs.arcs[0].n_nodes; ++k)
-      add(2 * pi * (static_cast<double>(k) + 0.5) / count, 1 / count);
-  } else {
-    for (std::int64_t i = 0; i < arcs.count; ++i) {
-      const InsideArcs::Arc& arc = arcs.arcs[to_size(i)];
-      const double half = (arc.end - arc.begin) / 2;
-      for (const GaussRules::Node& node : rules.rule(arc.n_nodes))
-        add((arc.begin + arc.end) / 2 + half * node.place, node.weight * half / (2 * pi));
-    }
-  }
+  for_each_node(ellipse, arcs, rules, [&](const CircleNode& node) {
+    x_[n] = node.x;
+    y_[n] = node.y;
+    weights_[n++] = node.weight;
+  });
   const std::int64_t x_row = padded_length(degrees_x_);
   chebyshev_values(x_.data(), ones_.data(), n, degrees_x_, x_values_.data(), x_row);
   chebyshev_values(y_.data(), weights_.data(), n, degrees_y_, y_values_.data(), degrees_y_);

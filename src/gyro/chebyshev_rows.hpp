@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <numbers>
 #include <vector>
 
 #include "ringweave/gyroaverage.hpp"
@@ -65,6 +69,35 @@ class GaussRules {
   std::vector<std::vector<Node>> rules_;  ///< [n / 8]
   std::vector<bool> needed_;
 };
+
+/// A node of the quadrature on a circle, and its weight in the average.
+struct CircleNode {
+  double x;
+  double y;
+  double weight;
+};
+/// Calls add(node) for all nodes of the arcs of a circle.
+template <class Add>
+void for_each_node(const UnitEllipse& ellipse, const InsideArcs& arcs, const GaussRules& rules,
+                   const Add& add) {
+  constexpr double turn = 2 * std::numbers::pi;
+  const auto add_at = [&](double t, double weight) {
+    add(CircleNode{std::clamp(ellipse.x.u + ellipse.semi_x * std::cos(t), -1.0, 1.0),
+                   std::clamp(ellipse.y.u + ellipse.semi_y * std::sin(t), -1.0, 1.0), weight});
+  };
+  if (arcs.is_whole) {
+    const double count = static_cast<double>(arcs.arcs[0].n_nodes);
+    for (std::int64_t k = 0; k < arcs.arcs[0].n_nodes; ++k)
+      add_at(turn * (static_cast<double>(k) + 0.5) / count, 1 / count);
+    return;
+  }
+  for (std::size_t i = 0; i < static_cast<std::size_t>(arcs.count); ++i) {
+    const InsideArcs::Arc& arc = arcs.arcs[i];
+    const double half = (arc.end - arc.begin) / 2;
+    for (const GaussRules::Node& node : rules.rule(arc.n_nodes))
+      add_at((arc.begin + arc.end) / 2 + half * node.place, node.weight * half / turn);
+  }
+}
 
 /// Computes rows of the operator that averages products of Chebyshev polynomials over circles.
 /// Holds scratch: one for each thread.

@@ -2,11 +2,13 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "gyro/chebyshev_blocks.hpp"
+#include "gyro/chebyshev_operator.hpp"
 #include "gyro/chebyshev_series.hpp"
 #include "gyro/schemes.hpp"
 
@@ -29,17 +31,16 @@ struct WorkSizes {
 };
 
 struct ChebyshevWork : SchemeWork {
-  ChebyshevWork(const WorkSizes& sizes, std::int64_t most_planes, int threads)
+  ChebyshevWork(const WorkSizes& sizes, std::int64_t most_planes, int threads,
+                std::unique_ptr<OperatorWork> of_operator)
       : n_threads(threads),
         columns(sizes.columns),
         values(sizes.values),
         chunk_sums(sizes.chunk_sums),
         planes(sizes.planes),
         matrices(sizes.matrices),
-        largest(to_size(most_planes)) {
-    scratch.reserve(to_size(threads));
-    for (int i = 0; i < threads; ++i) scratch.emplace_back(most_planes);
-  }
+        largest(to_size(most_planes)),
+        work(std::move(of_operator)) {}
 
   int n_threads;
   Direction direction = Direction::average;
@@ -52,18 +53,8 @@ struct ChebyshevWork : SchemeWork {
   HostBuffer<double> planes;
   HostBuffer<double> matrices;
   std::vector<LargestCoefficients> largest;
-  std::vector<BlockScratch> scratch;  ///< [thread]
+  std::unique_ptr<OperatorWork> work;
 };
-
-/// Calls work(i, number of the thread) for i in [begin, end), as many at a time as there are
-/// threads, each always of the same thread.
-template <class Work>
-void for_each_in_parallel(int n_threads, std::int64_t begin, std::int64_t end, const Work& work) {
-#pragma omp parallel for schedule(static, 1) num_threads(n_threads) if (n_threads > 1)
-  for (int thread = 0; thread < n_threads; ++thread) {
-    for (std::int64_t i = begin + thread; i < end; i += n_threads) work(i, thread);
-  }
-}
 
 class ChebyshevScheme final : public Scheme {
  public:
@@ -72,40 +63,38 @@ class ChebyshevScheme final : public Scheme {
         share_(share),
         fold_(make_chebyshev_fold(spec)),
         series_(fold_.degrees_x, fold_.degrees_y),
-        chunk_begin_(fold_.n_chunks() * share.part / share.n_parts),
-        chunk_end_(fold_.n_chunks() * (share.part + 1) / share.n_parts),
-        block_begin_(fold_.chunk_begin(chunk_begin_)),
-        block_end_(fold_.chunk_begin(chunk_end_)),
-        tables_(spec.radii.size()) {
-    const double half_x = (spec.grid.x.last - spec.grid.x.first) / 2;
-    const double half_y = fold_.is_square ? half_x : (spec.grid.y.last - spec.grid.y.first) / 2;
-    for (const double radius : spec.radii) semi_axes_.push_back({radius / half_x, radius / half_y});
-  }
+        chunks_(chunks_of(fold_, share)),
+        operator_(spec.backend == Backend::cuda
+                      ? make_cuda_chebyshev_operator(fold_, chunks_, semi_axes_of(spec, fold_))
+                      : make_host_chebyshev_operator(fold_, chunks_, semi_axes_of(spec, fold_))) {}
+
+  MemorySpace memory() const override { return operator_->memory(); }
 
   std::unique_ptr<SchemeWork> make_work(std::int64_t most_planes, int n_threads) const override {
     return std::make_unique<ChebyshevWork>(work_sizes(most_planes, n_threads), most_planes,
-                                           n_threads);
+                                           n_threads, operator_->make_work(most_planes, n_threads));
   }
 
   std::int64_t work_bytes(std::int64_t most_planes, int n_threads) const override {
-    const WorkSizes sizes = work_sizes(most_planes, n_threads);
-    const std::int64_t doubles =
-        sizes.columns + sizes.values + sizes.chunk_sums + sizes.planes + sizes.matrices;
-    return doubles * std::int64_t{sizeof(double)} + n_threads * BlockScratch::bytes(most_planes) +
-           most_planes * std::int64_t{sizeof(LargestCoefficients)};
+    const bool is_host = memory() == MemorySpace::host;
+    return operator_->work_bytes(most_planes, n_threads) +
+           (is_host ? plane_bytes(most_planes, n_threads) : 0);
+  }
+  std::int64_t host_work_bytes(std::int64_t most_planes, int n_threads) const override {
+    return plane_bytes(most_planes, n_threads);
   }
 
   void set_radii(std::int64_t begin, std::int64_t end) override {
     // Ranks that share rows would wait for one without memory.
     if (share_.n_parts > 1) {
-      agree(rows_, [&] { make_tables(begin, end); });
+      agree(rows_, [&] { operator_->set_radii(begin, end); });
     } else {
-      make_tables(begin, end);
+      operator_->set_radii(begin, end);
     }
   }
 
   std::int64_t table_bytes(std::int64_t) const override {
-    return (block_end_ - block_begin_) * fold_.block_size() * std::int64_t{sizeof(double)};
+    return chunks_.n_blocks() * fold_.block_size() * std::int64_t{sizeof(double)};
   }
 
   void clear(SchemeWork& work, Direction direction) const override {
@@ -118,32 +107,20 @@ class ChebyshevScheme final : public Scheme {
     ChebyshevWork& mine = static_cast<ChebyshevWork&>(work);
     mine.n_planes = planes.n_components();
     mine.direction == Direction::average ? load_fields(mine, planes) : load_results(mine, planes);
+    operator_->load(*mine.work, mine.direction, mine.n_planes, input_of(mine));
   }
 
   void add(SchemeWork& work, std::int64_t radius, double weight) const override {
     ChebyshevWork& mine = static_cast<ChebyshevWork&>(work);
     begin_sums(mine);
-    const double* table = tables_[to_size(radius)].data();
-    if (mine.direction == Direction::average) {
-      for_each_in_parallel(mine.n_threads, block_begin_, block_end_, [&](std::int64_t b, int t) {
-        average_block(fold_, table + (b - block_begin_) * fold_.block_size(), b, weight,
-                      mine.n_planes, mine.columns.data(), mine.values.data(),
-                      mine.scratch[to_size(t)]);
-      });
-      return;
-    }
-    for_each_in_parallel(mine.n_threads, chunk_begin_, chunk_end_, [&](std::int64_t c, int t) {
-      const std::int64_t begin = fold_.chunk_begin(c);
-      transpose_chunk(fold_, table + (begin - block_begin_) * fold_.block_size(), begin,
-                      fold_.chunk_begin(c + 1), weight, mine.n_planes, mine.values.data(),
-                      mine.chunk_sums.data() + c * mine.n_planes * fold_.row_size(),
-                      mine.scratch[to_size(t)]);
-    });
+    operator_->add(*mine.work, mine.direction, radius, weight, mine.n_planes, input_of(mine),
+                   output_of(mine));
   }
 
   void store(SchemeWork& work, ComponentView<double> planes, Accumulate how) const override {
     ChebyshevWork& mine = static_cast<ChebyshevWork&>(work);
     begin_sums(mine);
+    operator_->finish(*mine.work, mine.direction, mine.n_planes, output_of(mine));
     mine.direction == Direction::average ? store_results(mine, planes, how)
                                          : store_fields(mine, planes, how);
   }
@@ -164,22 +141,17 @@ class ChebyshevScheme final : public Scheme {
   }
 
  private:
-  struct SemiAxes {
-    double x;
-    double y;
-  };
-
-  void make_tables(std::int64_t begin, std::int64_t end) {
-    for (std::int64_t r = 0; r < ssize64(tables_); ++r) {
-      if (r < begin || r >= end) tables_[to_size(r)].release();
-    }
-    for (std::int64_t r = begin; r < end; ++r) {
-      HostBuffer<double>& table = tables_[to_size(r)];
-      if (table.size() > 0 || block_begin_ == block_end_) continue;
-      table.allocate((block_end_ - block_begin_) * fold_.block_size());
-      const SemiAxes& semi = semi_axes_[to_size(r)];
-      make_chebyshev_blocks(fold_, semi.x, semi.y, block_begin_, block_end_, rules_, table.data());
-    }
+  static ChunkRange chunks_of(const ChebyshevFold& fold, const RowShare& share) {
+    const std::int64_t begin = fold.n_chunks() * share.part / share.n_parts;
+    const std::int64_t end = fold.n_chunks() * (share.part + 1) / share.n_parts;
+    return {begin, end, fold.chunk_begin(begin), fold.chunk_begin(end)};
+  }
+  static std::vector<SemiAxes> semi_axes_of(const GyroSpec& spec, const ChebyshevFold& fold) {
+    const double half_x = (spec.grid.x.last - spec.grid.x.first) / 2;
+    const double half_y = fold.is_square ? half_x : (spec.grid.y.last - spec.grid.y.first) / 2;
+    std::vector<SemiAxes> semi_axes;
+    for (const double radius : spec.radii) semi_axes.push_back({radius / half_x, radius / half_y});
+    return semi_axes;
   }
 
   std::int64_t values_size() const { return fold_.n_outputs * fold_.n_padded_targets(); }
@@ -198,14 +170,25 @@ class ChebyshevScheme final : public Scheme {
     return count * std::int64_t{sizeof(double)};
   }
 
+  /// Returns the bytes of the planes of a worker on the host.
+  std::int64_t plane_bytes(std::int64_t most_planes, int n_threads) const {
+    const WorkSizes sizes = work_sizes(most_planes, n_threads);
+    const std::int64_t doubles =
+        sizes.columns + sizes.values + sizes.chunk_sums + sizes.planes + sizes.matrices;
+    return doubles * std::int64_t{sizeof(double)} +
+           most_planes * std::int64_t{sizeof(LargestCoefficients)};
+  }
+
+  static const double* input_of(const ChebyshevWork& work) {
+    return work.direction == Direction::average ? work.columns.data() : work.values.data();
+  }
+  static double* output_of(ChebyshevWork& work) {
+    return work.direction == Direction::average ? work.values.data() : work.chunk_sums.data();
+  }
   void begin_sums(ChebyshevWork& work) const {
     if (work.has_sums) return;
     work.has_sums = true;
-    if (work.direction == Direction::average) {
-      std::fill_n(work.values.data(), work.n_planes * values_size(), 0.0);
-    } else {
-      std::fill_n(work.chunk_sums.data(), fold_.n_chunks() * work.n_planes * fold_.row_size(), 0.0);
-    }
+    operator_->clear(*work.work, work.direction, work.n_planes, output_of(work));
   }
 
   double* matrix_of(ChebyshevWork& work, int thread) const {
@@ -258,7 +241,8 @@ class ChebyshevScheme final : public Scheme {
     for_each_in_parallel(work.n_threads, 0, work.n_planes, [&](std::int64_t i, int) {
       double* plane = work.planes.data() + i * size;
       std::fill_n(plane, size, 0.0);
-      unfold_values(fold_, work.values.data() + i * values_size(), block_begin_, block_end_, plane);
+      unfold_values(fold_, work.values.data() + i * values_size(), chunks_.block_begin,
+                    chunks_.block_end, plane);
     });
     work.bytes_sent += sum_of_parts(work.planes.data(), work.n_planes * size);
     for (std::int64_t i = 0; i < work.n_planes; ++i) {
@@ -297,13 +281,8 @@ class ChebyshevScheme final : public Scheme {
   RowShare share_;
   ChebyshevFold fold_;
   ChebyshevSeries series_;
-  std::int64_t chunk_begin_;  ///< of this rank
-  std::int64_t chunk_end_;
-  std::int64_t block_begin_;
-  std::int64_t block_end_;
-  std::vector<SemiAxes> semi_axes_;
-  GaussRules rules_;
-  std::vector<HostBuffer<double>> tables_;  ///< [radius], those set
+  ChunkRange chunks_;  ///< of this rank
+  std::unique_ptr<ChebyshevOperator> operator_;
 };
 
 }  // namespace

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <algorithm>
-#include <cmath>
 #include <complex>
-#include <map>
-#include <utility>
 #include <vector>
 
 #include "base/checked_cast.hpp"
-#include "gyro/bessel_filter.hpp"
-#include "gyro/gyro_checks.hpp"
+#include "fft/plane_filter.hpp"
+#include "gyro/dct_plan.hpp"
 #include "gyro/schemes.hpp"
 
 namespace ringweave::detail::inline gyro {
@@ -16,7 +13,7 @@ namespace {
 
 using Complex = std::complex<double>;
 
-constexpr std::int64_t no_filter = -1;
+constexpr std::int64_t no_filter = DctPlan::no_filter;
 
 /// Spectra belong to a filter. Planes are transformed when a radius asks for them, and sums are
 /// transformed back when another filter's are formed.
@@ -32,8 +29,7 @@ struct DctWork final : SchemeWork {
   HostBuffer<double> planes;  ///< what was loaded, if it may be needed again
   HostBuffer<double> totals;  ///< sums of filters before, if there are several
   bool has_totals = false;
-  double largest = 0;
-  double largest_at_edge = 0;
+  EdgeExtremes extremes;
 };
 
 DctWork& mine(SchemeWork& work) { return static_cast<DctWork&>(work); }
@@ -54,10 +50,6 @@ class DctScheme final : public Scheme {
   std::int64_t bytes_sent(const SchemeWork&) const override { return 0; }
 
  private:
-  struct Filter {
-    BesselAxes axes;
-    PlaneFilter planes;
-  };
   /// Doubles of the arrays of a worker.
   struct WorkSizes {
     std::int64_t spectra = 0;  ///< complex numbers
@@ -66,14 +58,10 @@ class DctScheme final : public Scheme {
     std::int64_t totals = 0;
   };
   WorkSizes work_sizes(std::int64_t most_planes, int n_threads) const;
-  std::int64_t n_nodes() const { return grid_.n_nodes(); }
-  bool is_mirrored() const {
-    return grid_.x.boundary == PlaneBoundary::mirror || grid_.y.boundary == PlaneBoundary::mirror;
-  }
+  std::int64_t n_nodes() const { return plan_.grid.n_nodes(); }
   /// Whether planes differ from their transformed form, or spectra of several filters are needed.
-  bool keeps_planes() const { return ssize64(filters_) > 1 || is_mirrored(); }
-  const PlaneFilter& filter(std::int64_t f) const { return filters_[to_size(f)].planes; }
-  void find_extremes(DctWork& work, ComponentView<const double> planes) const;
+  bool keeps_planes() const { return ssize64(filters_) > 1 || plan_.is_mirrored(); }
+  const PlaneFilter& filter(std::int64_t f) const { return filters_[to_size(f)]; }
   /// Transforms planes for a filter.
   void transform(DctWork& work, ComponentView<const double> planes, std::int64_t f) const;
   /// Transforms sums back and adds them to the totals.
@@ -82,37 +70,24 @@ class DctScheme final : public Scheme {
   /// average is itself between factors of 2 and 1/2 there: a node at the edge is its own image.
   void scale_edges(double* plane, double factor) const;
 
-  PlaneGrid grid_;
-  std::vector<double> radii_;
-  std::vector<Filter> filters_;
-  std::int64_t most_spectrum_ = 0;       ///< of the filters
-  std::vector<std::int64_t> filter_of_;  ///< of every radius; no_filter: averages are zero
+  DctPlan plan_;
+  std::vector<PlaneFilter> filters_;
+  std::int64_t most_spectrum_ = 0;  ///< of the filters
   std::int64_t table_begin_ = 0;
   std::vector<HostBuffer<double>> tables_;  ///< multipliers of radii from table_begin_ on
 };
 
-DctScheme::DctScheme(const GyroSpec& spec) : grid_(spec.grid), radii_(spec.radii) {
-  std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> known;
-  for (const double rho : radii_) {
-    if (is_beyond(grid_, rho)) {
-      filter_of_.push_back(no_filter);
-      continue;
-    }
-    const BesselAxes axes = bessel_axes(grid_, rho, spec.padding);
-    const auto [found, is_new] =
-        known.try_emplace({axes.x.length, axes.y.length}, ssize64(filters_));
-    if (is_new) {
-      filters_.push_back({axes, PlaneFilter(axes.x, axes.y)});
-      most_spectrum_ = std::max(most_spectrum_, filters_.back().planes.spectrum_size());
-    }
-    filter_of_.push_back(found->second);
+DctScheme::DctScheme(const GyroSpec& spec) : plan_(plan_dct(spec)) {
+  for (const BesselAxes& axes : plan_.filters) {
+    filters_.emplace_back(axes.x, axes.y);
+    most_spectrum_ = std::max(most_spectrum_, filters_.back().spectrum_size());
   }
 }
 
 DctScheme::WorkSizes DctScheme::work_sizes(std::int64_t most_planes, int n_threads) const {
   WorkSizes sizes{.spectra = most_planes * most_spectrum_};
-  for (const Filter& filter : filters_)
-    sizes.scratch = std::max(sizes.scratch, filter.planes.scratch_size(n_threads));
+  for (const PlaneFilter& filter : filters_)
+    sizes.scratch = std::max(sizes.scratch, filter.scratch_size(n_threads));
   if (keeps_planes()) sizes.planes = sizes.totals = most_planes * n_nodes();
   return sizes;
 }
@@ -141,18 +116,13 @@ void DctScheme::set_radii(std::int64_t begin, std::int64_t end) {
   table_begin_ = begin;
   for (std::int64_t r = begin; r < end; ++r) {
     HostBuffer<double>& table = tables_.emplace_back();
-    const std::int64_t f = filter_of_[to_size(r)];
-    if (f == no_filter) continue;
-    table.allocate(filters_[to_size(f)].axes.multiplier_size());
-    bessel_multiplier(filters_[to_size(f)].axes, grid_, radii_[to_size(r)], filter(f).scale(),
-                      table.data());
+    table.allocate(plan_.multiplier_size(r));
+    plan_.make_multiplier(r, table.data());
   }
 }
 
 std::int64_t DctScheme::table_bytes(std::int64_t radius) const {
-  const std::int64_t f = filter_of_[to_size(radius)];
-  constexpr std::int64_t real = sizeof(double);
-  return f == no_filter ? 0 : filters_[to_size(f)].axes.multiplier_size() * real;
+  return plan_.multiplier_size(radius) * std::int64_t{sizeof(double)};
 }
 
 void DctScheme::clear(SchemeWork& work, Direction direction) const {
@@ -162,31 +132,10 @@ void DctScheme::clear(SchemeWork& work, Direction direction) const {
   my.has_totals = false;
 }
 
-void DctScheme::find_extremes(DctWork& work, ComponentView<const double> planes) const {
-  const std::int64_t n_x = grid_.x.size;
-  const std::int64_t n_y = grid_.y.size;
-  const bool x_ends = grid_.x.boundary == PlaneBoundary::zero;
-  const bool y_ends = grid_.y.boundary == PlaneBoundary::zero;
-  double all = 0;
-  double edge = 0;
-  for (std::int64_t plane = 0; plane < planes.n_components(); ++plane) {
-    const double* row = planes.component(plane).data();
-    for (std::int64_t j = 0; j < n_y; ++j, row += n_x) {
-      double of_row = 0;
-      for (std::int64_t i = 0; i < n_x; ++i) of_row = std::max(of_row, std::abs(row[i]));
-      all = std::max(all, of_row);
-      if (x_ends) edge = std::max({edge, std::abs(row[0]), std::abs(row[n_x - 1])});
-      if (y_ends && (j == 0 || j == n_y - 1)) edge = std::max(edge, of_row);
-    }
-  }
-  work.largest = all;
-  work.largest_at_edge = edge;
-}
-
 void DctScheme::load(SchemeWork& work, ComponentView<const double> planes) const {
   DctWork& my = mine(work);
   my.n_planes = planes.n_components();
-  find_extremes(my, planes);
+  my.extremes = extremes_of(plan_.grid, planes);
   if (filters_.empty()) return;
   if (!keeps_planes()) return transform(my, planes, 0);
   my.loaded = no_filter;
@@ -198,9 +147,9 @@ void DctScheme::load(SchemeWork& work, ComponentView<const double> planes) const
 }
 
 void DctScheme::transform(DctWork& work, ComponentView<const double> planes, std::int64_t f) const {
-  const FilterWindow all{0, grid_.x.size, 0, grid_.y.size};
+  const FilterWindow all{0, plan_.grid.x.size, 0, plan_.grid.y.size};
   for (std::int64_t plane = 0; plane < work.n_planes; ++plane)
-    filter(f).forward(planes.component(plane).data(), grid_.x.size, all,
+    filter(f).forward(planes.component(plane).data(), plan_.grid.x.size, all,
                       work.spectra.data() + plane * most_spectrum_, work.scratch.data(),
                       work.n_threads);
   work.loaded = f;
@@ -208,7 +157,7 @@ void DctScheme::transform(DctWork& work, ComponentView<const double> planes, std
 
 void DctScheme::add(SchemeWork& work, std::int64_t radius, double weight) const {
   DctWork& my = mine(work);
-  const std::int64_t f = filter_of_[to_size(radius)];
+  const std::int64_t f = plan_.filter_of[to_size(radius)];
   if (f == no_filter) return;
   if (my.loaded != f) transform(my, {my.planes.data(), my.n_planes, n_nodes()}, f);
   if (my.summed != f) flush(my);
@@ -227,14 +176,14 @@ void DctScheme::flush(DctWork& work) const {
   for (std::int64_t plane = 0; plane < work.n_planes; ++plane)
     filter(work.summed)
         .backward(work.sums.data() + plane * most_spectrum_, work.totals.data() + plane * n_nodes(),
-                  grid_.x.size, how, work.scratch.data(), work.n_threads);
+                  plan_.grid.x.size, how, work.scratch.data(), work.n_threads);
   work.has_totals = true;
   work.summed = no_filter;
 }
 
 void DctScheme::store(SchemeWork& work, ComponentView<double> planes, Accumulate how) const {
   DctWork& my = mine(work);
-  const bool has_scaled_edges = my.direction == Direction::transpose && is_mirrored();
+  const bool has_scaled_edges = my.direction == Direction::transpose && plan_.is_mirrored();
   if (my.has_totals || has_scaled_edges) flush(my);
   for (std::int64_t plane = 0; plane < planes.n_components(); ++plane) {
     double* to = planes.component(plane).data();
@@ -244,8 +193,8 @@ void DctScheme::store(SchemeWork& work, ComponentView<double> planes, Accumulate
       const bool adds = how == Accumulate::add;
       for (std::int64_t i = 0; i < n_nodes(); ++i) to[i] = adds ? to[i] + totals[i] : totals[i];
     } else if (my.summed != no_filter) {
-      filter(my.summed).backward(my.sums.data() + plane * most_spectrum_, to, grid_.x.size, how,
-                                 my.scratch.data(), my.n_threads);
+      filter(my.summed).backward(my.sums.data() + plane * most_spectrum_, to, plan_.grid.x.size,
+                                 how, my.scratch.data(), my.n_threads);
     } else if (how == Accumulate::overwrite) {
       std::fill_n(to, n_nodes(), 0.0);
     }
@@ -253,15 +202,15 @@ void DctScheme::store(SchemeWork& work, ComponentView<double> planes, Accumulate
 }
 
 void DctScheme::scale_edges(double* plane, double factor) const {
-  const std::int64_t n_x = grid_.x.size;
-  const std::int64_t n_y = grid_.y.size;
-  if (grid_.x.boundary == PlaneBoundary::mirror) {
+  const std::int64_t n_x = plan_.grid.x.size;
+  const std::int64_t n_y = plan_.grid.y.size;
+  if (plan_.grid.x.boundary == PlaneBoundary::mirror) {
     for (std::int64_t j = 0; j < n_y; ++j) {
       plane[j * n_x] *= factor;
       plane[j * n_x + n_x - 1] *= factor;
     }
   }
-  if (grid_.y.boundary == PlaneBoundary::mirror) {
+  if (plan_.grid.y.boundary == PlaneBoundary::mirror) {
     for (std::int64_t i = 0; i < n_x; ++i) {
       plane[i] *= factor;
       plane[(n_y - 1) * n_x + i] *= factor;
@@ -271,7 +220,7 @@ void DctScheme::scale_edges(double* plane, double factor) const {
 
 double DctScheme::indicator(const SchemeWork& work) const {
   const auto& my = static_cast<const DctWork&>(work);
-  return my.largest > 0 ? my.largest_at_edge / my.largest : 0;
+  return my.extremes.indicator();
 }
 
 }  // namespace

@@ -236,9 +236,9 @@ GyroPlan plan_gyroaverage(const GyroSpec& spec, int n_ranks) {
     plan.halo_rows = std::min(2 * (halo_of_band(spec) + (ends ? margin - 1 : 0)), others);
   }
   // One message for several planes; one pass over the operator for several planes.
-  const std::int64_t together = spec.method == GyroMethod::chebyshev ? 32
-                                : plan.row_parts > 1                 ? 8
-                                                                     : 1;
+  const bool gains_by_planes =
+      spec.method == GyroMethod::chebyshev || spec.backend == Backend::cuda;
+  const std::int64_t together = gains_by_planes ? 32 : plan.row_parts > 1 ? 8 : 1;
   plan.most_planes = std::min(together, fields);
   plan.reason = reason_of(spec, plan);
   return plan;

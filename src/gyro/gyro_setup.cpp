@@ -7,31 +7,56 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/device.hpp"
 #include "base/memory_meter.hpp"
 #include "distribute/mpi/agree.hpp"
+#include "distribute/mpi/device_sharers.hpp"
 #include "gyro/chebyshev_blocks.hpp"
 #include "gyro/gyro_checks.hpp"
 #include "gyro/schemes.hpp"
 #include "ringweave/error.hpp"
+#include "ringweave/execution.hpp"
+#include "ringweave/views.hpp"
 
 namespace ringweave::detail::inline gyro {
 namespace {
 
+/// The bytes of its device that this rank may hold: those asked for, or its share of what is free.
+/// Chooses the device. Collective.
+std::int64_t device_bytes_allowed(const Communicator& comm, const GyroSpec& spec) {
+  const Communicator node = comm.node_local();
+  DeviceIdentity device;
+  agree(comm, [&] {
+    choose_device(node.rank());
+    device = device_identity();
+    device_memory();  // makes CUDA allocate its own memory on every rank first
+  });
+  const int n_ranks = count_ranks_of(node, device);
+  const std::int64_t free = agreed(comm, [] { return device_memory().free_bytes; });
+  return spec.most_bytes > 0 ? spec.most_bytes : usable_device_bytes(free) / n_ranks;
+}
+
 /// The bytes that this rank may hold: those asked for, or its share of what its node has.
 /// Collective.
 std::int64_t bytes_allowed(const Communicator& comm, const GyroSpec& spec) {
+  if (spec.backend == Backend::cuda) return device_bytes_allowed(comm, spec);
   const Communicator node = comm.node_local();
   const std::int64_t share =
       std::min(node.min(available_bytes()) / node.size(), available_bytes_of_process());
   return spec.most_bytes > 0 ? spec.most_bytes : share;
 }
 
+/// most_planes  of a load
 std::unique_ptr<Scheme> make_scheme(const GyroSpec& spec, const Communicator& rows,
-                                    const RowShare& share) {
+                                    const RowShare& share, std::int64_t most_planes) {
+  const bool is_host = spec.backend == Backend::host;
   switch (spec.method) {
-    case GyroMethod::dct: return make_dct_scheme(spec);
+    case GyroMethod::dct:
+      return is_host ? make_dct_scheme(spec) : make_cuda_dct_scheme(spec, most_planes);
     case GyroMethod::chebyshev: return make_chebyshev_scheme(spec, rows, share);
-    default: return make_stencil_scheme(spec, rows, share);
+    default:
+      return is_host ? make_stencil_scheme(spec, rows, share)
+                     : make_cuda_stencil_scheme(spec, rows, share, most_planes);
   }
 }
 
@@ -67,8 +92,14 @@ Communicator group_of(const Communicator& comm, int parts, int group) {
 
 GyroBytes GyroSetup::bytes() const {
   if (!scheme) return {};
-  return {loops.table_bytes(*scheme), loops.scratch_bytes(*scheme, plan.n_blocks()),
-          loops.making_bytes(*scheme)};
+  GyroBytes bytes{loops.table_bytes(*scheme), loops.scratch_bytes(*scheme, plan.n_blocks()),
+                  loops.making_bytes(*scheme)};
+  if (scheme->memory() == MemorySpace::device) {
+    bytes.device = bytes.tables + bytes.scratch;
+    bytes.tables = 0;
+    bytes.scratch = loops.host_scratch_bytes(*scheme, plan.n_blocks());
+  }
+  return bytes;
 }
 
 GyroBytes least_bytes(const Communicator& comm, const GyroSpec& spec) {
@@ -97,7 +128,7 @@ GyroSetup set_up(const Communicator& comm, const GyroSpec& spec) {
   agree(comm, [&] {
     if (is_idle) return;
     require_operator(spec, plan, most_bytes);
-    setup.scheme = make_scheme(spec, row_group, share);
+    setup.scheme = make_scheme(spec, row_group, share, std::min(plan.most_planes, part.n_fields()));
     loops = plan_loops(plan, rank, *setup.scheme, omp_get_max_threads(), most_bytes,
                        spec.method == GyroMethod::chebyshev);
   });
@@ -107,7 +138,8 @@ GyroSetup set_up(const Communicator& comm, const GyroSpec& spec) {
     loops.radii_at_once = row_group.min(loops.radii_at_once);
     loops.round_batches = setup.radius_group.min(row_group.min(loops.round_batches));
   }
-  loops.calls_may_fail = comm.max(std::int64_t{loops.remakes_operators()}) != 0;
+  const bool may_fail = loops.remakes_operators() || spec.backend == Backend::cuda;
+  loops.calls_may_fail = comm.max(std::int64_t{may_fail}) != 0;
   return setup;
 }
 

@@ -17,6 +17,7 @@ struct GyroBytes {
   std::int64_t tables = 0;   ///< at once
   std::int64_t scratch = 0;  ///< beside tables
   std::int64_t making = 0;   ///< beside tables while they are made, before there is scratch
+  std::int64_t device = 0;   ///< tables and scratch in the memory of a device
 };
 
 /// Plan, scheme and loops of a rank, before there are tables.

@@ -5,16 +5,22 @@
 
 #include "base/checked_cast.hpp"
 #include "ringweave/error.hpp"
+#include "ringweave/views.hpp"
 
 namespace ringweave::detail::inline gyro {
 namespace {
 
 constexpr std::int64_t of_number = sizeof(double);
 
-/// Bytes of a worker: those of its scheme, and a load and a result of doubles.
+/// Bytes of a load and a result of doubles, on the host.
+std::int64_t double_bytes(const LoopPlan& loops) {
+  return 2 * loops.most_planes * loops.larger_plane() * of_number;
+}
+
+/// Bytes of a worker where its scheme has its memory.
 std::int64_t worker_bytes(const LoopPlan& loops, const Scheme& scheme, int n_threads) {
   return scheme.work_bytes(loops.most_planes, n_threads) +
-         2 * loops.most_planes * loops.larger_plane() * of_number;
+         (scheme.memory() == MemorySpace::host ? double_bytes(loops) : 0);
 }
 
 /// The most operators of consecutive radii that these bytes hold, at least 0.
@@ -50,7 +56,12 @@ std::int64_t LoopPlan::block_bytes(std::int64_t n_blocks) const {
 std::int64_t LoopPlan::scratch_bytes(const Scheme& scheme, std::int64_t n_blocks) const {
   const std::int64_t of_workers = n_workers == 0 ? 0 : n_workers * worker_bytes(*this, scheme, 1);
   const std::int64_t of_team = has_whole_team ? worker_bytes(*this, scheme, n_threads) : 0;
-  return of_workers + of_team + block_bytes(n_blocks);
+  return of_workers + of_team + (scheme.memory() == MemorySpace::host ? block_bytes(n_blocks) : 0);
+}
+
+std::int64_t LoopPlan::host_scratch_bytes(const Scheme& scheme, std::int64_t n_blocks) const {
+  return scheme.host_work_bytes(most_planes, n_threads) + double_bytes(*this) +
+         block_bytes(n_blocks);
 }
 
 std::int64_t LoopPlan::table_bytes(const Scheme& scheme) const {
@@ -84,13 +95,16 @@ LoopPlan plan_loops(const GyroPlan& plan, int rank, const Scheme& scheme, int n_
   loops.n_threads = n_threads;
   loops.radii_at_once = loops.part.n_radii();
   const auto scratch_bytes = [&] {
-    return std::max(loops.scratch_bytes(scheme, plan.n_blocks()), loops.making_bytes(scheme));
+    const std::int64_t scratch = loops.scratch_bytes(scheme, plan.n_blocks());
+    if (scheme.memory() == MemorySpace::device) return scratch;
+    return std::max(scratch, loops.making_bytes(scheme));
   };
   const auto bytes = [&] { return loops.table_bytes(scheme) + scratch_bytes(); };
 
   // Calls of ranks that share rows are collective: one worker.
   const std::int64_t n_loads = loops.part.n_radii() * loops.n_batches();
-  if (plan.row_parts == 1 && n_threads > 1 && n_loads >= n_threads) {
+  const bool may_share = plan.row_parts == 1 && scheme.memory() == MemorySpace::host;
+  if (may_share && n_threads > 1 && n_loads >= n_threads) {
     loops.n_workers = n_threads;
     loops.has_whole_team = loops.sums_as_whole_team();
     loops.round_batches =

@@ -24,7 +24,7 @@ struct LoopPlan {
   /// Radii whose operators are held at once. Fewer than those of the part: they are made anew in
   /// every call.
   std::int64_t radii_at_once = 0;
-  /// Operators are made anew in calls, of this rank or another: memory may lack there.
+  /// Operators are made anew in calls, of this rank or another, or a device may fail there.
   bool calls_may_fail = false;
   /// Batches of fields whose blocks are held before they are added.
   std::int64_t round_batches = 1;
@@ -39,15 +39,17 @@ struct LoopPlan {
   }
 
   std::int64_t block_bytes(std::int64_t n_blocks) const;  ///< of planes of blocks in a sum
+  /// Bytes of all workers where the scheme has its memory, and on the host, if that is elsewhere.
   std::int64_t scratch_bytes(const Scheme& scheme, std::int64_t n_blocks) const;
+  std::int64_t host_scratch_bytes(const Scheme& scheme, std::int64_t n_blocks) const;
   std::int64_t table_bytes(const Scheme& scheme) const;  ///< held at once
   std::int64_t making_bytes(
       const Scheme& scheme) const;  ///< beside tables, before there is scratch
 };
 
-/// Chooses workers, and how many operators are held, within `most_bytes`. Not collective.
-/// may_remake  operators that do not fit may be made anew in every call
-/// Error  ResourceError when one radius does not fit.
+/// Chooses workers, and how many operators are held, within `most_bytes` of the scheme's memory.
+/// Not collective. may_remake  operators that do not fit may be made anew in every call Error
+/// ResourceError when one radius does not fit.
 LoopPlan plan_loops(const GyroPlan& plan, int rank, const Scheme& scheme, int n_threads,
                     std::int64_t most_bytes, bool may_remake);
 

@@ -7,17 +7,10 @@
 
 #include "distribute/halo/halo_plan.hpp"
 #include "gyro/axis_positions.hpp"
+#include "gyro/side_lines.hpp"
 #include "ringweave/gyroaverage.hpp"
 
 namespace ringweave::detail::inline gyro {
-
-/// Consecutive rows [begin, end).
-struct RowSpan {
-  std::int64_t begin = 0;
-  std::int64_t end = 0;
-  std::int64_t size() const { return end > begin ? end - begin : 0; }
-  friend bool operator==(const RowSpan&, const RowSpan&) = default;
-};
 
 /// The rows of a plane that a rank holds in order to make its own: those within `halo` positions,
 /// as far as there are any. Where these positions cover the whole period of an axis, or one rank

@@ -34,10 +34,16 @@ class Scheme {
  public:
   virtual ~Scheme() = default;
 
+  /// Returns where tables and the memory of workers are. There is one worker on a device, whose
+  /// planes go there and back.
+  virtual MemorySpace memory() const { return MemorySpace::host; }
+
   /// most_planes  of a load
   /// n_threads    that share every call of this worker; 1 inside a parallel region
   virtual std::unique_ptr<SchemeWork> make_work(std::int64_t most_planes, int n_threads) const = 0;
   virtual std::int64_t work_bytes(std::int64_t most_planes, int n_threads) const = 0;
+  /// Returns the bytes that a worker takes on the host where its memory is on a device.
+  virtual std::int64_t host_work_bytes(std::int64_t, int) const { return 0; }
 
   /// Makes the tables of radii [begin, end), an index of the specification, and drops others.
   /// OpenMP. Collective where rows are shared.
@@ -48,7 +54,8 @@ class Scheme {
 
   /// Returns the bytes of the tables of one radius that is set.
   virtual std::int64_t held_bytes(std::int64_t radius) const { return table_bytes(radius); }
-  /// Bounds the bytes that set_radii() takes for a while to make those of one radius, beside these.
+  /// Bounds the bytes that set_radii() takes for a while on the host to make those of one radius,
+  /// beside these.
   virtual std::int64_t making_bytes(std::int64_t) const { return 0; }
 
   /// Forgets sums; what is added next goes in `direction`. What was loaded for this direction

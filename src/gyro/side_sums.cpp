@@ -26,11 +26,11 @@ SideLines side_lines(std::int64_t n, std::int64_t margin, std::int64_t targets, 
   lines.n_targets = std::min(n, 2 * targets);
   lines.length = length;
   lines.reach = reach;
-  const std::int64_t pad = round_up(reach, 8);
-  lines.stride = 2 * pad + round_up(length, line_block);
+  lines.before = round_up(reach, 8);
+  lines.stride = 2 * lines.before + round_up(length, line_block);
   // An odd number of cache lines: positions of all lines are then spread over the whole cache.
   if (lines.stride % 16 == 0) lines.stride += 8;
-  lines.first = first + pad;
+  lines.first = first + lines.before;
   return lines;
 }
 
@@ -133,7 +133,7 @@ void SideSums::clear(Direction direction, double* work) const {
   for (const SideLines* lines : {&x_, &y_}) {
     if (!lines->is_used) continue;
     const std::int64_t n_sources = 2 * lines->margin;
-    double* const begin = work + lines->first - round_up(lines->reach, 8);
+    double* const begin = work + lines->first - lines->before;
     std::fill_n(begin + (is_average ? n_sources * lines->stride : 0),
                 (is_average ? lines->n_targets : n_sources) * lines->stride, 0.0);
   }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 
 #include "gyro/row_bands.hpp"
 #include "gyro/scheme.hpp"
+#include "gyro/side_lines.hpp"
 #include "gyro/stencil_tables.hpp"
 
 namespace ringweave::detail::inline gyro {
@@ -25,45 +25,6 @@ struct SideGeometry {
   bool y_ends() const { return rows.boundary == PlaneBoundary::zero; }
 };
 
-/// The sources next to both ends of an axis, and the targets that they reach, as lines along the
-/// ends. Lines continue beyond position 0 .. length - 1 by `reach`.
-struct SideLines {
-  bool is_used = false;
-  std::int64_t n = 0;          ///< lines of the plane
-  std::int64_t margin = 0;     ///< lines of sources at an end
-  std::int64_t targets = 0;    ///< lines of targets at an end
-  std::int64_t n_targets = 0;  ///< lines of targets held: those of both ends, each once
-  std::int64_t length = 0;
-  std::int64_t reach = 0;
-  std::int64_t stride = 0;
-  std::int64_t first = 0;  ///< position 0 of the first source in the work of a plane
-  RowSpan own_targets;     ///< lines of targets that this rank has
-
-  std::int64_t size() const { return is_used ? (2 * margin + n_targets) * stride : 0; }
-  /// Where position 0 of a line is in the work of a plane. `end` 0 or 1.
-  std::int64_t source(std::int64_t end, std::int64_t p) const {
-    return first + (end * margin + p) * stride;
-  }
-  std::int64_t target_line(std::int64_t line) const { return first + (2 * margin + line) * stride; }
-  std::int64_t target(std::int64_t end, std::int64_t a) const {
-    return target_line(end == 0 ? a : n_targets - 1 - a);
-  }
-  /// The line of the plane that is line `p` counted from an end.
-  std::int64_t from_end(std::int64_t end, std::int64_t p) const { return end == 0 ? p : n - 1 - p; }
-  /// The line of the plane that a line of targets is, and back; -1: not held.
-  std::int64_t of_target_line(std::int64_t line) const {
-    return line < targets ? line : n - n_targets + line;
-  }
-  /// How many lines of targets come before a line of the plane.
-  std::int64_t targets_before(std::int64_t line) const {
-    return line <= targets ? line : std::max(targets, line - n + n_targets);
-  }
-  std::int64_t target_line_of(std::int64_t line) const {
-    if (line < targets) return line;
-    return line >= n - targets ? line - n + n_targets : -1;
-  }
-};
-
 /// Sums over the outermost sources of a plane, which have weights of their own next to the ends of
 /// axes with boundary zero, and the transpose. Lines of sources and targets are copied with their
 /// continuation; taps are summed along them. Constant after construction; memory is the caller's,
@@ -76,6 +37,18 @@ class SideSums {
   explicit SideSums(const SideGeometry& geometry);
 
   std::int64_t work_size() const { return work_size_; }
+  const SideGeometry& geometry() const { return geometry_; }
+  const SideLines& x_lines() const { return x_; }  ///< columns
+  const SideLines& y_lines() const { return y_; }  ///< rows
+  bool has_corners() const { return x_.is_used && y_.is_used; }
+  /// Returns where the sources of a corner are in the work: [q][p].
+  std::int64_t corner(std::int64_t end_x, std::int64_t end_y) const {
+    return corners_ + (2 * end_y + end_x) * geometry_.margin * geometry_.margin;
+  }
+  /// Tells whether targets of this rank are next to an end of y.
+  bool has_end_y(std::int64_t end) const;
+  /// Returns the lines of sources next to an end that this rank has.
+  RowSpan own_sources(const SideLines& lines, std::int64_t end) const;
 
   void clear(Direction direction, double* work) const;
   /// held  [row held][x]
@@ -101,20 +74,12 @@ class SideSums {
   void load_sources(const double* held, double* work) const;
   void load_targets(const double* held, double* work, int n_threads) const;
   void note_zero_lines(const SideLines& lines, std::int64_t first, double* work) const;
-  /// The sources next to an end that this rank has.
-  RowSpan own_sources(const SideLines& lines, std::int64_t end) const;
   /// Calls visit(CornerRun) for the targets of source (p, q) in some rows.
   template <class Visit>
   void for_corner_runs(const CornerTable& table, std::int64_t p, std::int64_t q, std::int64_t end_y,
                        RowSpan rows, const Visit& visit) const;
   void add_corners(const CornerTable& table, double weight, double* work, int n_threads) const;
   void gather_corners(const CornerTable& table, double weight, double* work, int n_threads) const;
-  /// Where the sources of a corner are in the work: [q][p].
-  std::int64_t corner(std::int64_t end_x, std::int64_t end_y) const {
-    return corners_ + (2 * end_y + end_x) * geometry_.margin * geometry_.margin;
-  }
-  bool has_end_y(std::int64_t end) const;
-  bool has_corners() const { return x_.is_used && y_.is_used; }
   bool is_own(std::int64_t row) const {
     return row >= geometry_.rows.own.begin && row < geometry_.rows.own.end;
   }

@@ -129,6 +129,7 @@ void choose_filters(StencilPlan& plan) {
 }  // namespace
 
 MultiplierForm StencilPlan::form_of(const Radius& radius) const {
+  if (radius.filter < 0) return MultiplierForm::whole;
   const StencilFilter& filter = filters[to_size(radius.filter)];
   const bool is_symmetric =
       are_axes_alike(*this, radius.circle) && filter.x.length == filter.y.length &&

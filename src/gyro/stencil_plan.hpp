@@ -42,8 +42,8 @@ struct StencilPlan {
   std::vector<StencilFilter> filters;
 
   const HeldRows& rows() const { return sides.rows; }
-  /// Returns how the multiplier of a radius with a filter is stored: symmetric where x and y are
-  /// alike.
+  /// Returns how the multiplier of a radius is stored: symmetric where it has a filter and x and y
+  /// are alike.
   MultiplierForm form_of(const Radius& radius) const;
   /// Bounds the bytes of the tables of a radius, not more than 20 % off.
   std::int64_t table_bytes(std::int64_t radius) const;

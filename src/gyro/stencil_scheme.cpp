@@ -2,14 +2,14 @@
 #include <algorithm>
 #include <complex>
 #include <optional>
-#include <span>
 #include <utility>
 #include <vector>
 
 #include "base/checked_cast.hpp"
 #include "base/stage_timer.hpp"
-#include "distribute/halo/halo_exchange.hpp"
 #include "distribute/mpi/agree.hpp"
+#include "gyro/radius_tables.hpp"
+#include "gyro/row_halo.hpp"
 #include "gyro/schemes.hpp"
 #include "gyro/side_sums.hpp"
 #include "gyro/stencil_plan.hpp"
@@ -24,15 +24,13 @@ struct WorkSizes {
   std::int64_t held = 0;  ///< doubles of a plane
   std::int64_t sums = 0;
   std::int64_t sides = 0;
-  std::int64_t halo = 0;
   std::int64_t spectrum = 0;  ///< complex numbers of a plane
   std::int64_t scratch = 0;   ///< doubles of all threads
 
   std::int64_t bytes(std::int64_t n_planes) const {
     constexpr std::int64_t real = sizeof(double);
     constexpr std::int64_t complex = sizeof(Complex);
-    return n_planes * ((held + sums + sides + halo) * real + 2 * spectrum * complex) +
-           scratch * real;
+    return n_planes * ((held + sums + sides) * real + 2 * spectrum * complex) + scratch * real;
   }
 };
 
@@ -46,17 +44,14 @@ struct StencilWork : SchemeWork {
   HostBuffer<double> held;  ///< rows that are held, of what was loaded
   HostBuffer<double> sums;  ///< of the filters before the present one
   HostBuffer<double> sides;
-  HostBuffer<double> halo;
   HostBuffer<double> scratch;
   HostBuffer<Complex> spectra;  ///< of what was loaded, for one filter
   HostBuffer<Complex> totals;   ///< sums of one filter
   std::int64_t spectra_filter = -1;
   std::int64_t totals_filter = -1;
   bool has_sums = false;
-  bool is_clear = true;                   ///< nothing was added
-  std::optional<HaloExchange> exchange;   ///< of as many planes as are loaded at once
-  std::optional<HaloExchange> one_plane;  ///< of the last ones, if fewer
-  std::int64_t bytes_sent = 0;
+  bool is_clear = true;         ///< nothing was added
+  std::optional<RowHalo> halo;  ///< where ranks share rows
 
   double* held_plane(std::int64_t p) { return held.data() + p * sizes.held; }
   double* sums_plane(std::int64_t p) { return sums.data() + p * sizes.sums; }
@@ -66,12 +61,6 @@ struct StencilWork : SchemeWork {
 };
 
 StencilWork& of(SchemeWork& work) { return static_cast<StencilWork&>(work); }
-
-/// The tables of a radius.
-struct RadiusTables {
-  StencilTables sides;  ///< less the interior's taps
-  HostBuffer<double> multiplier;
-};
 
 class StencilScheme : public Scheme {
  public:
@@ -83,7 +72,8 @@ class StencilScheme : public Scheme {
 
   std::unique_ptr<SchemeWork> make_work(std::int64_t most_planes, int n_threads) const override;
   std::int64_t work_bytes(std::int64_t most_planes, int n_threads) const override {
-    return work_sizes(n_threads).bytes(most_planes);
+    return work_sizes(n_threads).bytes(most_planes) +
+           (halo_ ? RowHalo::bytes(*halo_, most_planes) : 0);
   }
   void set_radii(std::int64_t begin, std::int64_t end) override;
   std::int64_t table_bytes(std::int64_t radius) const override { return plan_.table_bytes(radius); }
@@ -91,27 +81,22 @@ class StencilScheme : public Scheme {
     const RadiusTables& tables = tables_[to_size(radius - first_radius_)];
     return tables.sides.bytes() + tables.multiplier.size() * std::int64_t{sizeof(double)};
   }
-  std::int64_t making_bytes(std::int64_t radius) const override;
+  std::int64_t making_bytes(std::int64_t radius) const override {
+    return radius_making_bytes(plan_, radius);
+  }
   void clear(SchemeWork& work, Direction direction) const override;
   void load(SchemeWork& work, ComponentView<const double> planes) const override;
   void add(SchemeWork& work, std::int64_t radius, double weight) const override;
   void store(SchemeWork& work, ComponentView<double> planes, Accumulate how) const override;
   double indicator(const SchemeWork&) const override { return 0; }
   std::int64_t bytes_sent(const SchemeWork& work) const override {
-    return static_cast<const StencilWork&>(work).bytes_sent;
+    const auto& halo = static_cast<const StencilWork&>(work).halo;
+    return halo ? halo->bytes_sent() : 0;
   }
 
  private:
   std::int64_t n_own() const { return plan_.rows().own.size(); }
   WorkSizes work_sizes(int n_threads) const;
-  RadiusTables tables_of(std::int64_t radius) const;
-  StencilTableBytes bytes_of(const StencilPlan::Radius& radius) const {
-    return stencil_table_bytes(plan_.interpolation, radius.circle, plan_.n_x, plan_.n_y,
-                               plan_.sides.x_boundary, plan_.rows().boundary);
-  }
-  std::vector<double> acting_taps(const StencilTables& tables, std::int64_t n_x,
-                                  std::int64_t n_y) const;
-  void fetch_halo(StencilWork& work, ComponentView<const double> planes) const;
   void copy_rows(StencilWork& work, std::int64_t p, const double* plane) const;
   void begin_sums(StencilWork& work) const;
   void add_filtered(StencilWork& work, std::int64_t filter, const FilterMultiplier& multiplier,
@@ -141,7 +126,6 @@ WorkSizes StencilScheme::work_sizes(int n_threads) const {
   sizes.held = plan_.rows().size() * plan_.n_x;
   sizes.sums = n_own() * plan_.n_x;
   sizes.sides = sides_.work_size();
-  sizes.halo = halo_ ? halo_->halo_size : 0;
   for (const PlaneFilter& filter : filters_) {
     sizes.spectrum = std::max(sizes.spectrum, filter.spectrum_size());
     sizes.scratch = std::max(sizes.scratch, filter.scratch_size(n_threads));
@@ -159,7 +143,6 @@ std::unique_ptr<SchemeWork> StencilScheme::make_work(std::int64_t most_planes,
     work->held.allocate(most_planes * sizes.held);
     work->sums.allocate(most_planes * sizes.sums);
     work->sides.allocate(most_planes * sizes.sides);
-    work->halo.allocate(most_planes * sizes.halo);
     work->spectra.allocate(most_planes * sizes.spectrum);
     work->totals.allocate(most_planes * sizes.spectrum);
     work->scratch.allocate(sizes.scratch);
@@ -168,40 +151,8 @@ std::unique_ptr<SchemeWork> StencilScheme::make_work(std::int64_t most_planes,
   };
   if (!halo_) return make();
   auto work = agreed(rows_, make);
-  work->exchange.emplace(rows_, *halo_, most_planes);
-  if (most_planes > 1) work->one_plane.emplace(rows_, *halo_, 1);
+  work->halo.emplace(rows_, *halo_, most_planes);
   return work;
-}
-
-std::vector<double> StencilScheme::acting_taps(const StencilTables& tables, std::int64_t n_x,
-                                               std::int64_t n_y) const {
-  std::vector<double> taps;
-  for (std::int64_t dy = 0; dy < n_y; ++dy) {
-    const auto row = tables.interior.begin() + dy * (tables.reach_x + 1);
-    taps.insert(taps.end(), row, row + n_x);
-  }
-  return taps;
-}
-
-RadiusTables StencilScheme::tables_of(std::int64_t number) const {
-  const StencilPlan::Radius& radius = plan_.radii[to_size(number)];
-  RadiusTables made;
-  if (radius.is_beyond || n_own() == 0) return made;
-  made.sides = make_stencil_tables(plan_.interpolation, radius.circle, plan_.n_x, plan_.n_y,
-                                   plan_.sides.x_boundary, plan_.rows().boundary);
-  if (radius.filter >= 0) {
-    const StencilFilter& planned = plan_.filters[to_size(radius.filter)];
-    const std::int64_t n_x = std::min(made.sides.reach_x, planned.most_x) + 1;
-    const std::int64_t n_y = std::min(made.sides.reach_y, planned.most_y) + 1;
-    const PlaneFilter& filter = filters_[to_size(radius.filter)];
-    const MultiplierForm form = plan_.form_of(radius);
-    made.multiplier.allocate(multiplier_size(filter.x(), filter.y(), form));
-    filter.multiplier_of_taps(acting_taps(made.sides, n_x, n_y), n_x, n_y, form,
-                              std::span(made.multiplier.data(), to_size(made.multiplier.size())));
-  }
-  // An assignment of {} would keep the memory.
-  made.sides.interior = std::vector<double>();
-  return made;
 }
 
 void StencilScheme::set_radii(std::int64_t begin, std::int64_t end) {
@@ -209,44 +160,19 @@ void StencilScheme::set_radii(std::int64_t begin, std::int64_t end) {
     tables_.clear();
     tables_.reserve(to_size(end - begin));
     first_radius_ = begin;
-    for (std::int64_t r = begin; r < end; ++r) tables_.push_back(tables_of(r));
+    for (std::int64_t r = begin; r < end; ++r) {
+      const StencilPlan::Radius& radius = plan_.radii[to_size(r)];
+      tables_.push_back(make_radius_tables(plan_, r, plan_.form_of(radius)));
+    }
   };
   // Ranks that share rows would wait for one without memory.
   halo_ ? agree(rows_, make) : make();
-}
-
-std::int64_t StencilScheme::making_bytes(std::int64_t number) const {
-  const StencilPlan::Radius& radius = plan_.radii[to_size(number)];
-  if (radius.is_beyond || n_own() == 0) return 0;
-  const StencilTableBytes bytes = bytes_of(radius);
-  if (radius.filter < 0) return bytes.interior + bytes.making;
-  const PlaneFilter& filter = filters_[to_size(radius.filter)];
-  // The interior is copied without taps that never act. The multiplier is the transform of a whole
-  // period: with spectrum and scratch less than four of it.
-  const std::int64_t period = filter.x().length * filter.y().length;
-  return std::max(bytes.making + bytes.interior,
-                  2 * bytes.interior + 4 * period * std::int64_t{sizeof(double)});
 }
 
 void StencilScheme::clear(SchemeWork& some_work, Direction direction) const {
   StencilWork& work = of(some_work);
   work.direction = direction;
   work.is_clear = true;
-}
-
-void StencilScheme::fetch_halo(StencilWork& work, ComponentView<const double> planes) const {
-  const StageTimer timer(&work.times, "halo");
-  const ComponentView<double> halo(work.halo.data(), planes.n_components(), work.sizes.halo);
-  const auto fetch = [&](HaloExchange& exchange, std::int64_t first, std::int64_t count) {
-    exchange.begin<double>(planes.components(first, count), halo.components(first, count));
-    exchange.end();
-    work.bytes_sent += exchange.bytes_sent();
-  };
-  if (planes.n_components() == work.most_planes) {
-    fetch(*work.exchange, 0, planes.n_components());
-  } else {
-    for (std::int64_t p = 0; p < planes.n_components(); ++p) fetch(*work.one_plane, p, 1);
-  }
 }
 
 void StencilScheme::scale_edges(double* row, std::int64_t y, double factor) const {
@@ -261,13 +187,12 @@ void StencilScheme::scale_edges(double* row, std::int64_t y, double factor) cons
 
 void StencilScheme::copy_rows(StencilWork& work, std::int64_t p, const double* plane) const {
   const HeldRows& rows = plan_.rows();
-  const double* const halo = work.halo.data() + p * work.sizes.halo;
 #pragma omp parallel for num_threads(work.n_threads)
   for (std::int64_t h = 0; h < rows.size(); ++h) {
     const std::int64_t y = rows.row(h);
     const bool is_own = y >= rows.own.begin && y < rows.own.end;
     const double* const from =
-        is_own ? plane + (y - rows.own.begin) * plan_.n_x : halo + halo_->first(RingId{y});
+        is_own ? plane + (y - rows.own.begin) * plan_.n_x : work.halo->row(p, y);
     double* const to = work.held_plane(p) + h * plan_.n_x;
     std::copy_n(from, plan_.n_x, to);
     // A node that is its own mirror image counts half as often as others, which has to be undone
@@ -280,7 +205,10 @@ void StencilScheme::load(SchemeWork& some_work, ComponentView<const double> plan
   StencilWork& work = of(some_work);
   work.n_planes = planes.n_components();
   work.spectra_filter = -1;
-  if (halo_) fetch_halo(work, planes);
+  if (halo_) {
+    const StageTimer timer(&work.times, "halo");
+    work.halo->fetch(planes);
+  }
   for (std::int64_t p = 0; p < work.n_planes; ++p) {
     copy_rows(work, p, planes.component(p).data());
     const StageTimer timer(&work.times, "sides");
@@ -405,16 +333,10 @@ void StencilScheme::store(SchemeWork& some_work, ComponentView<double> planes,
 
 std::unique_ptr<Scheme> make_stencil_scheme(const GyroSpec& spec, const Communicator& rows,
                                             const RowShare& share) {
-  std::vector<std::int64_t> cuts;
-  if (share.n_parts > 1) {
-    cuts = rows.all_gather(share.row_begin);
-    cuts.push_back(spec.grid.y.size);
-  }
+  const SharedRows shared = share_rows(spec, rows, share);
   return agreed(rows, [&]() -> std::unique_ptr<Scheme> {
-    StencilPlan plan = plan_stencil(spec, {share.row_begin, share.row_end});
-    std::optional<HaloPlan> halo;
-    if (share.n_parts > 1)
-      halo = plan_row_halo(spec.grid.y.boundary, cuts, share.part, plan.halo, spec.grid.x.size);
+    StencilPlan plan = plan_stencil(spec, shared.own);
+    std::optional<HaloPlan> halo = plan_halo(plan, shared);
     return std::make_unique<StencilScheme>(std::move(plan), rows, std::move(halo));
   });
 }

@@ -8,6 +8,22 @@ mpirun=$(cd "$(dirname "$0")/../../scripts" && pwd)/mpirun.sh
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
+# Fields in the plane, where Python can write HDF5.
+if python3 -c 'import h5py, numpy' 2>/dev/null; then
+  python3 - <<'EOF'
+import h5py, numpy
+fields = numpy.random.default_rng(1).uniform(-1, 1, (3, 12, 14))
+for name, nodes in (("equispaced", lambda n: numpy.linspace(-1, 1, n)),
+                    ("chebyshev", lambda n: -numpy.cos(numpy.pi * numpy.arange(n) / (n - 1)))):
+    with h5py.File(f"{name}.h5", "w") as file:
+        file["phi"] = fields
+        for axis, n in (("y", 12), ("x", 14)):
+            file[axis] = nodes(n)
+            file[axis].make_scale(axis)
+        file["phi"].dims[1].attach_scale(file["y"])
+        file["phi"].dims[2].attach_scale(file["x"])
+EOF
+fi
 awk 'BEGIN { print "# l TT EE BB TE"; for (l = 0; l <= 48; ++l) print l, 1, 1, 1, 0.5 }' >cl.txt
 for ranks in 1 2 3; do
   for backend in host cuda; do
@@ -17,6 +33,16 @@ for ranks in 1 2 3; do
       --method harmonic --backend $backend --overwrite
     "$mpirun" $ranks "$program" smooth sky_host.h5 rings_$backend.h5 --fields T --fwhm 10deg --error 1e-12 --method ring \
       --backend $backend --overwrite
+  done
+  for method in bilinear bicubic dct chebyshev; do
+    field=equispaced.h5
+    [[ $method == chebyshev ]] && field=chebyshev.h5
+    [[ -e $field ]] || continue
+    for backend in host cuda; do
+      "$mpirun" $ranks "$program" gyroaverage $field gyro_$backend.h5 --rho 0.2,0.7 --method $method --backend $backend \
+        --overwrite
+    done
+    "$program" compare gyro_host.h5 gyro_cuda.h5 --tolerance 1e-12
   done
   # MPI reads and writes the memory of the device itself.
   SOFTDEVICE_MPI=1 RINGWEAVE_DEVICE_MPI=1 "$mpirun" $ranks "$program" synthesize --cl cl.txt --cl-kind cl --seed 1 \

@@ -411,7 +411,8 @@ void declare_gyroaverage(CLI::App& command, GyroaverageOptions& options) {
   group
       .choice(
           "--backend", options.backend, {"auto", "host", "cuda"},
-          "Where to compute. auto is the host; cuda is refused, for averages run on the host only.")
+          "Where to compute. auto takes a GPU if every rank has one. --rho-field runs on the host "
+          "only.")
       ->capture_default_str();
 }
 

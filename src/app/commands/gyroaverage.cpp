@@ -20,6 +20,8 @@
 #include "app/gyro/target_radii.hpp"
 #include "base/stage_timer.hpp"
 #include "io/plane_output.hpp"
+#include "ringweave/error.hpp"
+#include "ringweave/execution.hpp"
 #include "ringweave/files.hpp"
 
 namespace ringweave::detail::inline app {
@@ -35,11 +37,33 @@ void conclude(Run& run, const GyroJob& job) {
       job.options.combine == "each" ? "" : fmt::format(", --combine {}", job.options.combine));
 }
 
+/// Chooses where averages are formed: those with a radius for each target have no form for a
+/// device.
+void choose_backend_of(Run& run, GyroJob& job) {
+  const std::string& asked = job.options.backend;
+  if (!job.options.rho_field.empty()) {
+    stay_on_host(run, asked, "averaging over radii that differ from target to target");
+  } else {
+    job.spec.backend = choose_backend(run, asked);
+  }
+}
+
+/// Plans batches, on the host where the device that --backend auto took has too little memory.
+GyroBatches plan_job(Run& run, GyroJob& job) {
+  try {
+    return plan_batches(run, job);
+  } catch (const ResourceError& failure) {
+    if (job.spec.backend != Backend::cuda || job.options.backend != "auto") throw;
+    job.spec.backend = give_up_device(run, failure.what());
+    return plan_batches(run, job);
+  }
+}
+
 /// Computes the averages over radii that all targets share. Collective.
 int average(Run& run, GyroJob& job, const PlaneFileReader& reader) {
   const GyroaverageOptions& options = job.options;
   if (options.estimate) require_second_nodes(job);
-  const GyroBatches batches = plan_batches(run, job);
+  const GyroBatches batches = plan_job(run, job);
   record_gyro_plan(run, job, batches);
   if (run.options.dry_run) return 0;
   refuse_repeated_ends(run, job, reader);
@@ -66,11 +90,11 @@ int gyroaverage(Run& run, const GyroaverageOptions& options) {
   check_gyro_options(options);
   run.outputs.announce(options.output, OutputContent::planes);
   run.outputs.keep(options.input);
-  stay_on_host(run, options.backend, "averaging over circles");
   run.progress.stage("reading " + options.input);
   const PlaneFileReader reader(run.comm, options.input, options.field);
   for (const std::string& warning : reader.warnings()) run.warn(options.input + ": " + warning);
   GyroJob job = make_gyro_job(run, options, reader);
+  choose_backend_of(run, job);
   run.outputs.require_writable();
   for (const Keyword& attribute : attributes_of(job)) job.output.attributes.push_back(attribute);
   return options.rho_field.empty() ? average(run, job, reader)

@@ -16,6 +16,7 @@
 #include "gyro/gyro_checks.hpp"
 #include "gyro/gyro_setup.hpp"
 #include "ringweave/error.hpp"
+#include "ringweave/execution.hpp"
 
 namespace ringweave::detail::inline app {
 namespace {
@@ -79,7 +80,9 @@ bool plan_batch(const Run& run, GyroJob& job, GyroBatches& batches) {
   job.spec.n_fields = batches.size;
   batches.plan = agreed(run.comm, [&] { return plan_gyroaverage(job.spec, run.comm.size()); });
   const GyroPart part = batches.plan.part(run.comm.rank());
-  job.spec.most_bytes = bytes_beside_planes(run, job, part);
+  // A device shares its own memory.
+  const bool is_host = job.spec.backend == Backend::host;
+  job.spec.most_bytes = is_host ? bytes_beside_planes(run, job, part) : 0;
   const std::optional<GyroBytes> bytes = bytes_within(run, job.spec);
   batches.bytes = bytes ? *bytes : least_bytes(run.comm, job.spec);
   if (job.options.estimate) batches.estimate = plan_estimate(run, job, batches.size);

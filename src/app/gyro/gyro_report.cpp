@@ -10,6 +10,7 @@
 
 #include "app/report/plan_table.hpp"
 #include "app/transform_setup.hpp"
+#include "ringweave/execution.hpp"
 
 namespace ringweave::detail::inline app {
 namespace {
@@ -57,6 +58,7 @@ void print_plan(Run& run, const GyroJob& job, const GyroBatches& batches) {
   table.count("fields of a batch", part.is_empty() ? 0 : part.n_fields());
   table.count("rows of averages", part.is_empty() ? 0 : part.n_rows());
   if (plan.row_parts > 1) table.bytes("halo of a field", part.is_empty() ? 0 : plan.halo_bytes());
+  if (spec.backend == Backend::cuda) table.bytes("memory of the device", batches.bytes.device);
   table.memory(batches.memory);
 }
 
@@ -81,6 +83,7 @@ void record_gyro_plan(Run& run, const GyroJob& job, const GyroBatches& batches) 
   of_plan["row_parts"] = plan.row_parts;
   of_plan["halo_bytes_of_field"] = plan.halo_bytes();
   of_plan["table_bytes"] = run.comm.max(batches.bytes.tables);
+  if (spec.backend == Backend::cuda) of_plan["device_bytes"] = run.comm.max(batches.bytes.device);
   of_plan["reason"] = plan.reason;
   record_memory(run, batches.memory);
   if (plan.n_idle() > 0 && spec.method == GyroMethod::dct) {

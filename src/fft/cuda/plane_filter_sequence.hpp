@@ -86,8 +86,8 @@ class PlaneFilterSequence {
         multiply_by<x_cosine(), y_cosine(), false>(multiplier, weight, n_planes, spectra, sums);
       }
     };
-    constexpr std::true_type yes;
-    constexpr std::false_type no;
+    constexpr std::integral_constant<bool, true> yes;
+    constexpr std::integral_constant<bool, false> no;
     if (is_cosine(x_)) {
       is_cosine(y_) ? run(yes, yes) : run(yes, no);
     } else {

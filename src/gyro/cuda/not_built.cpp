@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gyro/chebyshev_operator.hpp"
+#include "gyro/schemes.hpp"
+#include "ringweave/error.hpp"
+
+namespace ringweave::detail::inline gyro {
+namespace {
+
+[[noreturn]] void lack() {
+  throw UsageError(
+      "gyroaverages were asked to run on a GPU, but this build has no CUDA: configure with nvcc in "
+      "reach and -DRINGWEAVE_CUDA=ON, or choose the host backend");
+}
+
+}  // namespace
+
+std::unique_ptr<Scheme> make_cuda_stencil_scheme(const GyroSpec&, const Communicator&,
+                                                 const RowShare&, std::int64_t) {
+  lack();
+}
+std::unique_ptr<Scheme> make_cuda_dct_scheme(const GyroSpec&, std::int64_t) { lack(); }
+std::unique_ptr<ChebyshevOperator> make_cuda_chebyshev_operator(const ChebyshevFold&,
+                                                                const ChunkRange&,
+                                                                std::vector<SemiAxes>) {
+  lack();
+}
+
+}  // namespace ringweave::detail::inline gyro

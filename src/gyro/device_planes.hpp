@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "base/device.hpp"
+#include "base/stream_copies.hpp"
+#include "ringweave/gyroaverage.hpp"
+#include "ringweave/views.hpp"
+
+namespace ringweave::detail::inline gyro {
+
+/// Copies planes between the host and a device, in the order of a stream.
+class DevicePlaneCopies {
+ public:
+  /// plane_size  of results, at most
+  DevicePlaneCopies(const DeviceStream& stream, std::int64_t plane_size)
+      : copies_(stream), plane_(plane_size) {}
+
+  /// On return the values have been read.
+  void upload(const double* from, double* to, std::int64_t n) {
+    copies_.to_device(from, to, n * std::int64_t{sizeof(double)});
+  }
+  /// Copies planes that follow each other, or adds them to what is there.
+  void download(const double* from, ComponentView<double> planes, Accumulate how);
+
+  /// Returns the bytes that it takes on the host.
+  std::int64_t host_bytes() const {
+    return copies_.pinned_bytes() + plane_.size() * std::int64_t{sizeof(double)};
+  }
+
+ private:
+  StreamCopies copies_;
+  HostBuffer<double> plane_;  ///< to be added
+};
+
+/// Multiplies the nodes that are their own image, of whole planes in device memory, in the order of
+/// a stream.
+class DeviceEdges {
+ public:
+  virtual ~DeviceEdges() = default;
+  /// planes  [plane][y][x]
+  virtual void scale(double* planes, std::int64_t n_planes, double factor) = 0;
+};
+
+/// On this thread's device; the stream must outlive it. Error  UsageError when this build has no
+/// CUDA, ResourceError from the device.
+std::unique_ptr<DeviceEdges> make_device_edges(const PlaneGrid& grid, const DeviceStream& stream);
+
+}  // namespace ringweave::detail::inline gyro
