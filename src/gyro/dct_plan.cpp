@@ -42,24 +42,26 @@ void DctPlan::make_multiplier(std::int64_t radius, double* multiplier) const {
                     multiplier);
 }
 
-EdgeExtremes extremes_of(const PlaneGrid& grid, ComponentView<const double> planes) {
+double edge_indicator(const PlaneGrid& grid, ComponentView<const double> planes) {
   const std::int64_t n_x = grid.x.size;
   const std::int64_t n_y = grid.y.size;
   const bool x_ends = grid.x.boundary == PlaneBoundary::zero;
   const bool y_ends = grid.y.boundary == PlaneBoundary::zero;
-  EdgeExtremes extremes;
+  double indicator = 0;
   for (std::int64_t plane = 0; plane < planes.n_components(); ++plane) {
     const double* row = planes.component(plane).data();
+    double largest = 0;
+    double edge = 0;
     for (std::int64_t j = 0; j < n_y; ++j, row += n_x) {
       double of_row = 0;
       for (std::int64_t i = 0; i < n_x; ++i) of_row = std::max(of_row, std::abs(row[i]));
-      extremes.largest = std::max(extremes.largest, of_row);
-      double& edge = extremes.at_edge;
+      largest = std::max(largest, of_row);
       if (x_ends) edge = std::max({edge, std::abs(row[0]), std::abs(row[n_x - 1])});
       if (y_ends && (j == 0 || j == n_y - 1)) edge = std::max(edge, of_row);
     }
+    if (largest > 0) indicator = std::max(indicator, edge / largest);
   }
-  return extremes;
+  return indicator;
 }
 
 }  // namespace ringweave::detail::inline gyro

@@ -29,13 +29,8 @@ struct DctPlan {
 };
 DctPlan plan_dct(const GyroSpec& spec);
 
-/// The largest value of some planes, and the largest at edges where the boundary is zero.
-struct EdgeExtremes {
-  double largest = 0;
-  double at_edge = 0;
-
-  double indicator() const { return largest > 0 ? at_edge / largest : 0; }
-};
-EdgeExtremes extremes_of(const PlaneGrid& grid, ComponentView<const double> planes);
+/// Returns the largest ratio, of some planes, of the largest value at edges where the boundary is
+/// zero to the largest value.
+double edge_indicator(const PlaneGrid& grid, ComponentView<const double> planes);
 
 }  // namespace ringweave::detail::inline gyro

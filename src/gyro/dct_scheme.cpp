@@ -29,7 +29,7 @@ struct DctWork final : SchemeWork {
   HostBuffer<double> planes;  ///< what was loaded, if it may be needed again
   HostBuffer<double> totals;  ///< sums of filters before, if there are several
   bool has_totals = false;
-  EdgeExtremes extremes;
+  double indicator = 0;  ///< of what was loaded
 };
 
 DctWork& mine(SchemeWork& work) { return static_cast<DctWork&>(work); }
@@ -135,7 +135,7 @@ void DctScheme::clear(SchemeWork& work, Direction direction) const {
 void DctScheme::load(SchemeWork& work, ComponentView<const double> planes) const {
   DctWork& my = mine(work);
   my.n_planes = planes.n_components();
-  my.extremes = extremes_of(plan_.grid, planes);
+  my.indicator = edge_indicator(plan_.grid, planes);
   if (filters_.empty()) return;
   if (!keeps_planes()) return transform(my, planes, 0);
   my.loaded = no_filter;
@@ -219,8 +219,7 @@ void DctScheme::scale_edges(double* plane, double factor) const {
 }
 
 double DctScheme::indicator(const SchemeWork& work) const {
-  const auto& my = static_cast<const DctWork&>(work);
-  return my.extremes.indicator();
+  return static_cast<const DctWork&>(work).indicator;
 }
 
 }  // namespace

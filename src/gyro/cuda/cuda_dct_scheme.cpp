@@ -33,7 +33,7 @@ struct CudaDctWork final : SchemeWork {
   std::int64_t summed = no_filter;
   DeviceBuffer<double> totals;  ///< sums of filters before
   bool has_totals = false;
-  EdgeExtremes extremes;
+  double indicator = 0;  ///< of what was loaded
 };
 
 CudaDctWork& mine(SchemeWork& work) { return static_cast<CudaDctWork&>(work); }
@@ -93,7 +93,7 @@ class CudaDctScheme final : public Scheme {
   void load(SchemeWork& work, ComponentView<const double> planes) const override {
     CudaDctWork& my = mine(work);
     my.n_planes = planes.n_components();
-    my.extremes = extremes_of(plan_.grid, planes);
+    my.indicator = edge_indicator(plan_.grid, planes);
     my.loaded = no_filter;
     for (std::int64_t p = 0; p < my.n_planes; ++p)
       copies_->upload(planes.component(p).data(), my.planes.data() + p * n_nodes(), n_nodes());
@@ -128,7 +128,7 @@ class CudaDctScheme final : public Scheme {
   }
 
   double indicator(const SchemeWork& work) const override {
-    return static_cast<const CudaDctWork&>(work).extremes.indicator();
+    return static_cast<const CudaDctWork&>(work).indicator;
   }
   std::int64_t bytes_sent(const SchemeWork&) const override { return 0; }
 
