@@ -107,8 +107,11 @@ GyroBytes least_bytes(const Communicator& comm, const GyroSpec& spec) {
     const GyroPlan plan = checked_plan(comm, spec);
     if (plan.is_idle(comm.rank())) return {};
     constexpr std::int64_t of_number = sizeof(double);
-    return {operator_bytes(spec, plan),
-            2 * plan.most_planes * (plan.grid.n_nodes() + plan.targets.n_nodes()) * of_number};
+    const std::int64_t tables = operator_bytes(spec, plan);
+    const std::int64_t scratch =
+        2 * plan.most_planes * (plan.grid.n_nodes() + plan.targets.n_nodes()) * of_number;
+    if (spec.backend == Backend::cuda) return {0, scratch, 0, tables};
+    return {tables, scratch};
   }
   GyroSpec unlimited = spec;
   unlimited.most_bytes = std::numeric_limits<std::int64_t>::max();

@@ -7,6 +7,7 @@ import sys
 import program
 
 program.require("numpy", "h5py")
+import h5py
 import numpy as np
 
 from files import read_alm, read_map, rms_difference
@@ -88,6 +89,13 @@ class WithoutADevice(Synthesis):
 
     def test_what_has_no_form_for_a_device(self):
         self.refused(2, ("--backend cuda",), "model", "--nside", 16, "--backend", "cuda")
+
+    def test_gyroaverages_need_a_device(self):
+        with h5py.File(self.folder / "field.h5", "w") as file:
+            file["phi"] = [[0.0] * 12] * 12
+        averages = ("gyroaverage", "field.h5", "averages.h5", "--domain", "0:1,0:1", "--rho", 0.1, "--overwrite")
+        self.refused(4 if self.has_cuda else 2, ("--backend cuda",), *averages, "--backend", "cuda")
+        self.assertEqual(self.report(*averages, environment=self.hidden)["backend"]["name"], "host")
 
     def test_rings_and_a_split_need_a_device(self):
         for method in ("ring", "split"):

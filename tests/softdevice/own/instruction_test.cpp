@@ -207,6 +207,7 @@ TEST(Instructions, SelectAndCombinePredicates) {
   EXPECT_EQ(odd("selp.f64 %d, 0d3ff0000000000000, %n1, %p;")[2], 16U);
   EXPECT_EQ(odd("selp.b32 %d, 5, 6, %p;")[2], 6U);
   EXPECT_EQ(odd("selp.u32 %d, 5, 6, %p;")[3], 5U);
+  EXPECT_EQ(odd("selp.u64 %d, 5, 6, %p;")[2], 6U);
   EXPECT_EQ(odd("selp.u16 %d, 5, 6, %p;")[3], 5U);
   EXPECT_EQ(odd("and.pred %p, %p, %q; selp.b64 %d, 5, 6, %p;")[5], 6U);
   EXPECT_EQ(odd("or.pred %p, %p, %q; selp.b64 %d, 5, 6, %p;")[2], 5U);
