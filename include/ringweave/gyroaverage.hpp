@@ -123,9 +123,9 @@ struct GyroPart {
 ///   fields                  [field of the part]
 /// T is float or double; arithmetic is double. Results are bitwise the same for any number of
 /// threads. For ranks that share radii or fields they are bitwise the same, too; for ranks that
-/// share rows of bilinear and bicubic averages to 1e-13, and so for a device in place of the host.
-/// A device is chosen as by other classes: ranks of a node take its devices in turn. One call at a
-/// time per object. Members marked * are collective.
+/// share rows of bilinear and bicubic averages to 1e-13. On a device a call gives the same bits in
+/// every run; the host and other numbers of ranks differ to 1e-12. Ranks of a node take its devices
+/// in turn. One call at a time per object. Members marked * are collective.
 ///
 /// Error  of calls: UsageError on all ranks when a shape is wrong on one; DataError on all ranks,
 ///        with the first place and the number, when a value is not finite; ResourceError from a

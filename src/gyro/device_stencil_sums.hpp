@@ -16,13 +16,15 @@ namespace ringweave::detail::inline gyro {
 /// stream and return at once; device errors are reported when it is synchronized. The same bits in
 /// every run.
 ///
-///     clear();  [held()] load();  add() for some radii, filters to sums();  finish()
+///     [held()] load();  clear(), add() for some radii, filters to sums();  [clear() ...]  finish()
+///
+/// Several sums of what was loaded may be formed before finish(), from plane `first` on each.
 class DeviceStencilSums {
  public:
   virtual ~DeviceStencilSums() = default;
 
   virtual double* held() = 0;  ///< [plane][held row][x]
-  virtual double* sums() = 0;  ///< [plane][own row][x]
+  virtual double* sums() = 0;  ///< [plane][own row][x], of all sums
 
   /// Makes the tables of one more radius, whose number is how many there were; waits for them.
   virtual void add_tables(const StencilTables& tables) = 0;
@@ -32,20 +34,24 @@ class DeviceStencilSums {
 
   /// Takes the planes that were copied to held(), which it changes where axes are mirrored.
   virtual void load(Direction direction, std::int64_t n_planes) = 0;
-  virtual void clear(Direction direction, std::int64_t n_planes) = 0;
+  virtual void clear(Direction direction, std::int64_t n_planes, std::int64_t first) = 0;
   /// Adds weight times what the outermost nodes give to sums, with tables of a radius.
-  virtual void add(Direction direction, std::int64_t number, double weight,
-                   std::int64_t n_planes) = 0;
+  virtual void add(Direction direction, std::int64_t number, double weight, std::int64_t n_planes,
+                   std::int64_t first) = 0;
   /// Adds weight times the own rows that are held, where a window has them.
-  virtual void add_identity(const FilterWindow& window, double weight, std::int64_t n_planes) = 0;
-  /// Completes the sums after the last filter.
+  virtual void add_identity(const FilterWindow& window, double weight, std::int64_t n_planes,
+                            std::int64_t first) = 0;
+  /// Completes all sums, of n_planes planes together, after the last filter.
   virtual void finish(Direction direction, std::int64_t n_planes) = 0;
 };
 
 /// Makes the sums on this thread's device; calls are enqueued on `stream`, which must outlive them.
+/// most_planes  of a load
+/// most_sums    planes of all sums
 /// Error  UsageError when this build has no CUDA, ResourceError from the device.
 std::unique_ptr<DeviceStencilSums> make_device_stencil_sums(const SideSums& sides,
                                                             std::int64_t most_planes,
+                                                            std::int64_t most_sums,
                                                             const DeviceStream& stream);
 
 }  // namespace ringweave::detail::inline gyro

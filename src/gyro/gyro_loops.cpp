@@ -64,6 +64,7 @@ void GyroLoops::begin_call() {
   for (Workers* const workers : {&workers_, &team_}) {
     for (GyroWorker& worker : *workers) {
       worker.indicator = 0;
+      scheme_->drop_results(*worker.work);
       worker.bytes_sent_before = scheme_->bytes_sent(*worker.work);
     }
   }
@@ -93,6 +94,7 @@ void GyroLoops::share(Workers& workers, std::int64_t n, const Work& work) {
   const std::int64_t n_workers = ssize64(workers);
   if (n_workers == 1) {
     for (std::int64_t task = 0; task < n; ++task) work(workers.front(), task);
+    scheme_->complete(*workers.front().work);
   } else {
     FirstError error;
     shares_.begin(n);
@@ -145,6 +147,7 @@ void GyroLoops::store(GyroWorker& worker, ComponentView<T> planes) const {
   } else {
     const ComponentView<double> doubles(worker.stored.data(), planes.n_components(), planes.size());
     scheme_->store(*worker.work, doubles, Accumulate::overwrite);
+    scheme_->complete(*worker.work);
     convert(ComponentView<const double>(doubles), planes, worker.n_threads);
   }
 }

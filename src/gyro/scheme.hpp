@@ -25,6 +25,8 @@ class SchemeWork {
 ///
 ///     clear();  load(planes);  add(r, weight) for some r;  [load(); add() ...]  store(out)
 ///
+/// A scheme with one worker may form several sums of what was loaded at a time: results are there
+/// after complete().
 /// All double. Planes of average: rows of nodes in, rows of targets out; of transpose: the other
 /// way. A rank that has some rows only gets and makes those. Tables are shared and constant;
 /// workers may work at once, each with a SchemeWork of its own, except where rows are shared among
@@ -61,12 +63,17 @@ class Scheme {
   /// Forgets sums; what is added next goes in `direction`. What was loaded for this direction
   /// stays.
   virtual void clear(SchemeWork& work, Direction direction) const = 0;
-  /// Takes planes, [plane][row][x]; their number is that of the sums until clear().
+  /// Takes planes, [plane][row][x]; their number is that of the sums until clear(). Sums over
+  /// several loads begin with one.
   virtual void load(SchemeWork& work, ComponentView<const double> planes) const = 0;
   /// Adds weight times G_r (or its transpose) of the loaded planes to the sums.
   virtual void add(SchemeWork& work, std::int64_t radius, double weight) const = 0;
   /// Writes the sums, or adds them to what is there.
   virtual void store(SchemeWork& work, ComponentView<double> planes, Accumulate how) const = 0;
+  /// Writes the results that store() has left for later.
+  virtual void complete(SchemeWork&) const {}
+  /// Forgets such results, which an error has left.
+  virtual void drop_results(SchemeWork&) const {}
 
   /// Of the planes of the last load(): see Gyroaverage::indicator().
   virtual double indicator(const SchemeWork& work) const = 0;

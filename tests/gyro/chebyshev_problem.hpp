@@ -64,6 +64,7 @@ inline std::vector<double> averaged(const Scheme& scheme, Direction direction,
   double weight = 0;
   for (const std::int64_t radius : radii) scheme.add(*work, radius, weight += 1);
   scheme.store(*work, {out.data(), n_planes, size_out}, Accumulate::overwrite);
+  scheme.complete(*work);
   return out;
 }
 

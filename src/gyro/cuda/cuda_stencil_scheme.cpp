@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <algorithm>
-#include <complex>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -13,6 +12,7 @@
 #include "base/stream_copies.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "fft/device_plane_filter.hpp"
+#include "gyro/device_filter_batch.hpp"
 #include "gyro/device_planes.hpp"
 #include "gyro/device_stencil_sums.hpp"
 #include "gyro/radius_tables.hpp"
@@ -23,19 +23,11 @@
 namespace ringweave::detail::inline gyro {
 namespace {
 
-using Complex = std::complex<double>;
-
 constexpr std::int64_t real_bytes = sizeof(double);
-constexpr std::int64_t complex_bytes = sizeof(Complex);
 
-/// The spectra of a worker, whose planes the scheme holds: there is one worker.
+/// The worker, whose planes the scheme holds: there is one.
 struct CudaStencilWork final : SchemeWork {
-  std::int64_t n_planes = 0;  ///< loaded
   Direction direction = Direction::average;
-  DeviceBuffer<Complex> spectra;  ///< of what was loaded, for one filter
-  DeviceBuffer<Complex> totals;   ///< sums of one filter
-  std::int64_t spectra_filter = -1;
-  std::int64_t totals_filter = -1;
   bool is_clear = true;         ///< nothing was added
   std::optional<RowHalo> halo;  ///< where ranks share rows
 };
@@ -59,11 +51,11 @@ class CudaStencilScheme final : public Scheme {
         rows_(rows),
         halo_(std::move(halo)),
         sides_(plan_.sides),
+        most_planes_(most_planes),
         planes_(std::make_unique<DevicePlaneCopies>(stream_, own_size())),
-        sums_(make_device_stencil_sums(sides_, most_planes, stream_)),
-        filters_(make_device_plane_filters(axes_of(plan_), most_planes, stream_)) {
-    for (const auto& filter : filters_) spectrum_ = std::max(spectrum_, filter->spectrum_size());
-  }
+        batch_(std::make_unique<DeviceFilterBatch>(axes_of(plan_), most_planes,
+                                                   ssize64(plan_.radii), stream_)),
+        sums_(make_device_stencil_sums(sides_, most_planes, most_sums(), stream_)) {}
   /// Waits for work that an error has left, before its memory is freed.
   ~CudaStencilScheme() override { stream_.finish(); }
 
@@ -71,18 +63,15 @@ class CudaStencilScheme final : public Scheme {
 
   std::unique_ptr<SchemeWork> make_work(std::int64_t most_planes, int) const override {
     auto work = std::make_unique<CudaStencilWork>();
-    const auto allocate = [&] {
-      work->spectra.allocate(most_planes * spectrum_);
-      work->totals.allocate(most_planes * spectrum_);
-    };
+    const auto allocate = [&] { batch_->allocate(); };
     halo_ ? agree(rows_, allocate) : allocate();
     if (halo_) work->halo.emplace(rows_, *halo_, most_planes);
     return work;
   }
-  std::int64_t work_bytes(std::int64_t most_planes, int) const override {
-    const std::int64_t of_plane = (plan_.rows().size() + n_own()) * plan_.n_x + sides_.work_size();
-    return most_planes * (of_plane * real_bytes + 2 * spectrum_ * complex_bytes) +
-           device_plane_filter_bytes(axes_of(plan_), most_planes);
+  std::int64_t work_bytes(std::int64_t, int) const override {
+    const std::int64_t of_sums = own_size() + sides_.work_size();
+    return (most_planes_ * plan_.rows().size() * plan_.n_x + most_sums() * of_sums) * real_bytes +
+           batch_->bytes();
   }
   std::int64_t host_work_bytes(std::int64_t most_planes, int) const override {
     return planes_->host_bytes() + (halo_ ? RowHalo::bytes(*halo_, most_planes) : 0);
@@ -129,12 +118,18 @@ class CudaStencilScheme final : public Scheme {
 
   void clear(SchemeWork& some_work, Direction direction) const override {
     CudaStencilWork& work = of(some_work);
+    if (direction != work.direction) complete_results_of(work);
     work.direction = direction;
     work.is_clear = true;
   }
   void load(SchemeWork& some_work, ComponentView<const double> planes) const override;
   void add(SchemeWork& work, std::int64_t radius, double weight) const override;
   void store(SchemeWork& work, ComponentView<double> planes, Accumulate how) const override;
+  void complete(SchemeWork& work) const override {
+    const auto complete_results = [&] { complete_results_of(of(work)); };
+    halo_ ? agree(rows_, complete_results) : complete_results();
+  }
+  void drop_results(SchemeWork&) const override { batch_->clear(); }
   double indicator(const SchemeWork&) const override { return 0; }
   std::int64_t bytes_sent(const SchemeWork& work) const override {
     const auto& halo = static_cast<const CudaStencilWork&>(work).halo;
@@ -146,19 +141,25 @@ class CudaStencilScheme final : public Scheme {
   std::int64_t own_size() const { return n_own() * plan_.n_x; }
   void upload(const CudaStencilWork& work, std::int64_t p, const double* plane) const;
   void begin_sums(CudaStencilWork& work) const;
-  void finish_filter(CudaStencilWork& work) const;
-  void add_filtered(CudaStencilWork& work, std::int64_t filter, const double* multiplier,
+  /// Writes all results to the host.
+  void complete_results_of(const CudaStencilWork& work) const;
+  void add_filtered(const CudaStencilWork& work, std::int64_t filter, const double* multiplier,
                     double weight) const;
+  std::int64_t most_sums() const { return batch_->most_results() * most_planes_; }
+  /// The sums of all results.
+  DevicePlanes<double> all_sums() const {
+    return {sums_->sums(), most_sums(), own_size(), plan_.n_x};
+  }
 
   StencilPlan plan_;
   Communicator rows_;
   std::optional<HaloPlan> halo_;  ///< where ranks share rows
   SideSums sides_;                ///< its layout
   DeviceStream stream_;
+  std::int64_t most_planes_;  ///< of a load
   std::unique_ptr<DevicePlaneCopies> planes_;
+  std::unique_ptr<DeviceFilterBatch> batch_;
   std::unique_ptr<DeviceStencilSums> sums_;
-  std::vector<std::unique_ptr<DevicePlaneFilter>> filters_;
-  std::int64_t spectrum_ = 0;                      ///< numbers of a plane, of any filter
   std::vector<DeviceBuffer<double>> multipliers_;  ///< from radius first_radius_ on
   std::int64_t first_radius_ = 0;
 };
@@ -184,53 +185,52 @@ void CudaStencilScheme::upload(const CudaStencilWork& work, std::int64_t p,
 
 void CudaStencilScheme::load(SchemeWork& some_work, ComponentView<const double> planes) const {
   CudaStencilWork& work = of(some_work);
-  work.n_planes = planes.n_components();
-  work.spectra_filter = -1;
   if (halo_) {
     const StageTimer timer(&work.times, "halo");
     work.halo->fetch(planes);
   }
   const auto load_planes = [&] {
+    complete_results_of(work);
+    batch_->load(planes.n_components());
     if (n_own() == 0) return;
-    for (std::int64_t p = 0; p < work.n_planes; ++p) upload(work, p, planes.component(p).data());
-    sums_->load(work.direction, work.n_planes);
+    for (std::int64_t p = 0; p < planes.n_components(); ++p)
+      upload(work, p, planes.component(p).data());
+    sums_->load(work.direction, planes.n_components());
   };
   halo_ ? agree(rows_, load_planes) : load_planes();
 }
 
 void CudaStencilScheme::begin_sums(CudaStencilWork& work) const {
   if (!work.is_clear) return;
-  sums_->clear(work.direction, work.n_planes);
-  work.totals_filter = -1;
+  sums_->clear(work.direction, batch_->n_planes(), batch_->first_plane());
+  batch_->begin();
   work.is_clear = false;
 }
 
-void CudaStencilScheme::finish_filter(CudaStencilWork& work) const {
-  if (work.totals_filter < 0) return;
-  filters_[to_size(work.totals_filter)]->backward(
-      work.totals.data(), {sums_->sums(), work.n_planes, own_size(), plan_.n_x}, Accumulate::add);
-  work.totals_filter = -1;
+void CudaStencilScheme::complete_results_of(const CudaStencilWork& work) const {
+  if (batch_->n_results() > 0 && n_own() > 0) {
+    batch_->finish(all_sums());
+    sums_->finish(work.direction, batch_->first_plane());
+    const double* from = sums_->sums();
+    for (const DeviceFilterBatch::Result& result : batch_->results()) {
+      planes_->download(from, result.planes, result.how);
+      from += batch_->n_planes() * own_size();
+    }
+  }
+  batch_->clear();
 }
 
-void CudaStencilScheme::add_filtered(CudaStencilWork& work, std::int64_t number,
+void CudaStencilScheme::add_filtered(const CudaStencilWork& work, std::int64_t number,
                                      const double* multiplier, double weight) const {
-  DevicePlaneFilter& filter = *filters_[to_size(number)];
   const StencilFilter& planned = plan_.filters[to_size(number)];
-  if (work.spectra_filter != number) {
-    // The filter's part of the outermost nodes is right in averages; that of a transpose is not
-    // used.
-    const FilterWindow window = work.direction == Direction::average
-                                    ? plan_.whole_sources(planned.first_row)
-                                    : FilterWindow{0, plan_.n_x, 0, planned.y.size};
-    filter.forward({sums_->held() + planned.first_row * plan_.n_x, work.n_planes,
-                    plan_.rows().size() * plan_.n_x, plan_.n_x},
-                   window, work.spectra.data());
-    work.spectra_filter = number;
-  }
-  if (work.totals_filter != number) finish_filter(work);
-  filter.multiply(multiplier, weight, work.n_planes, work.spectra.data(), work.totals.data(),
-                  work.totals_filter < 0 ? Accumulate::overwrite : Accumulate::add);
-  work.totals_filter = number;
+  // The filter's part of the outermost nodes is right in averages; that of a transpose is not used.
+  const FilterWindow window = work.direction == Direction::average
+                                  ? plan_.whole_sources(planned.first_row)
+                                  : FilterWindow{0, plan_.n_x, 0, planned.y.size};
+  batch_->add(number,
+              {sums_->held() + planned.first_row * plan_.n_x, batch_->n_planes(),
+               plan_.rows().size() * plan_.n_x, plan_.n_x},
+              window, multiplier, weight, all_sums());
 }
 
 void CudaStencilScheme::add(SchemeWork& some_work, std::int64_t radius, double weight) const {
@@ -241,15 +241,16 @@ void CudaStencilScheme::add(SchemeWork& some_work, std::int64_t radius, double w
     const StencilPlan::Radius& planned = plan_.radii[to_size(radius)];
     if (planned.is_beyond) return;
     const std::int64_t number = radius - first_radius_;
+    const std::int64_t n_planes = batch_->n_planes();
     if (planned.filter < 0) {
       const HeldRows& rows = plan_.rows();
       FilterWindow window = plan_.whole_sources(rows.own.begin - rows.positions.begin);
       window.y_end = std::min(window.y_end, n_own());
-      sums_->add_identity(window, weight, work.n_planes);
+      sums_->add_identity(window, weight, n_planes, batch_->first_plane());
     } else {
       add_filtered(work, planned.filter, multipliers_[to_size(number)].data(), weight);
     }
-    sums_->add(work.direction, number, weight, work.n_planes);
+    sums_->add(work.direction, number, weight, n_planes, batch_->first_plane());
   };
   halo_ ? agree(rows_, add_radius) : add_radius();
 }
@@ -258,11 +259,9 @@ void CudaStencilScheme::store(SchemeWork& some_work, ComponentView<double> plane
                               Accumulate how) const {
   CudaStencilWork& work = of(some_work);
   const auto store_planes = [&] {
-    if (n_own() == 0) return;
-    begin_sums(work);
-    finish_filter(work);
-    sums_->finish(work.direction, work.n_planes);
-    planes_->download(sums_->sums(), planes, how);
+    if (n_own() > 0) begin_sums(work);
+    batch_->end(planes, how);
+    if (batch_->is_full()) complete_results_of(work);
   };
   halo_ ? agree(rows_, store_planes) : store_planes();
   work.is_clear = true;

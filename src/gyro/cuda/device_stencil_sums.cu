@@ -13,8 +13,9 @@ namespace {
 
 class CudaStencilSums final : public DeviceStencilSums {
  public:
-  CudaStencilSums(const SideSums& sides, std::int64_t most_planes, const DeviceStream& stream)
-      : machine_(stream), sequence_(sides, most_planes, machine_) {}
+  CudaStencilSums(const SideSums& sides, std::int64_t most_planes, std::int64_t most_sums,
+                  const DeviceStream& stream)
+      : machine_(stream), sequence_(sides, most_planes, most_sums, machine_) {}
 
   double* held() override { return sequence_.planes().held; }
   double* sums() override { return sequence_.planes().sums; }
@@ -26,15 +27,16 @@ class CudaStencilSums final : public DeviceStencilSums {
   void load(Direction direction, std::int64_t n_planes) override {
     sequence_.load(direction, n_planes);
   }
-  void clear(Direction direction, std::int64_t n_planes) override {
-    sequence_.clear(direction, n_planes);
+  void clear(Direction direction, std::int64_t n_planes, std::int64_t first) override {
+    sequence_.clear(direction, n_planes, first);
   }
-  void add(Direction direction, std::int64_t number, double weight,
-           std::int64_t n_planes) override {
-    sequence_.add(direction, number, weight, n_planes);
+  void add(Direction direction, std::int64_t number, double weight, std::int64_t n_planes,
+           std::int64_t first) override {
+    sequence_.add(direction, number, weight, n_planes, first);
   }
-  void add_identity(const FilterWindow& window, double weight, std::int64_t n_planes) override {
-    sequence_.add_identity(window, weight, n_planes);
+  void add_identity(const FilterWindow& window, double weight, std::int64_t n_planes,
+                    std::int64_t first) override {
+    sequence_.add_identity(window, weight, n_planes, first);
   }
   void finish(Direction direction, std::int64_t n_planes) override {
     sequence_.finish(direction, n_planes);
@@ -72,8 +74,9 @@ std::unique_ptr<DeviceEdges> make_device_edges(const PlaneGrid& grid, const Devi
 
 std::unique_ptr<DeviceStencilSums> make_device_stencil_sums(const SideSums& sides,
                                                             std::int64_t most_planes,
+                                                            std::int64_t most_sums,
                                                             const DeviceStream& stream) {
-  return std::make_unique<CudaStencilSums>(sides, most_planes, stream);
+  return std::make_unique<CudaStencilSums>(sides, most_planes, most_sums, stream);
 }
 
 }  // namespace ringweave::detail::inline gyro

@@ -14,11 +14,13 @@
 
 namespace ringweave::detail::gpu {
 
-/// Planes on a device, [plane][row][x]: those loaded, sums of own rows, and work of the sides.
+/// Planes on a device, [plane][row][x]: those loaded, with the work of their sides, and results:
+/// sums of own rows, with work of theirs.
 struct StencilPlanes {
   double* held = nullptr;
   double* sums = nullptr;
   double* work = nullptr;
+  double* sums_work = nullptr;
 
   RINGWEAVE_HOST_DEVICE double* held_of(const SideLayout& layout, std::int64_t plane) const {
     return held + plane * layout.held_rows * layout.n_x;
@@ -28,6 +30,9 @@ struct StencilPlanes {
   }
   RINGWEAVE_HOST_DEVICE double* work_of(const SideLayout& layout, std::int64_t plane) const {
     return work + plane * layout.work_size;
+  }
+  RINGWEAVE_HOST_DEVICE double* sums_work_of(const SideLayout& layout, std::int64_t plane) const {
+    return sums_work + plane * layout.work_size;
   }
 };
 
@@ -195,8 +200,8 @@ struct SumColumns {
   RINGWEAVE_LAUNCH void operator()(const Block& block, Shared&) const {
     pieces.each(block, [&](std::int64_t row, std::int64_t k) {
       const Quotient at = divide(row, layout.x.n_targets);
-      double* const work = planes.work_of(layout, at.whole);
-      double& to = work[layout.x.target_line(at.rest) + k];
+      const double* const work = planes.work_of(layout, at.whole);
+      double& to = planes.sums_work_of(layout, at.whole)[layout.x.target_line(at.rest) + k];
       to = std::fma(weight, sum_of_sources(layout.x, table, at.rest, k, work), to);
     });
   }
@@ -270,7 +275,7 @@ struct AddColumns {
     const Quotient of_plane = divide(of_line.whole, Shared::tiles(layout.x.n_targets));
     const std::int64_t first_row = of_line.rest * Shared::side;
     const std::int64_t first_line = of_plane.rest * Shared::side;
-    const double* const work = planes.work_of(layout, of_plane.whole);
+    const double* const work = planes.sums_work_of(layout, of_plane.whole);
     double* const sums = planes.sums_of(layout, of_plane.whole);
     block.each([&](int thread) {
       const int j = thread % Shared::side;
@@ -393,7 +398,7 @@ struct GatherLines {
     const std::int64_t end = of_source.whole % 2;
     const std::int64_t plane = of_source.whole / 2;
     if (p < sources[end].begin || p >= sources[end].end) return;
-    double* const work = planes.work_of(layout, plane);
+    const double* const work = planes.work_of(layout, plane);
     block.each([&](int thread) {
       const std::int64_t k = of_piece.rest * warp_lanes + thread % warp_lanes;
       double sum = 0;
@@ -409,7 +414,7 @@ struct GatherLines {
       if (thread >= warp_lanes || k >= lines.length) return;
       double sum = 0;
       for (int warp = 0; warp < block_warps; ++warp) sum += shared.sums[warp][thread];
-      double& to = work[lines.source(end, p) + k];
+      double& to = planes.sums_work_of(layout, plane)[lines.source(end, p) + k];
       to = std::fma(weight, sum, to);
     });
   }
@@ -439,7 +444,7 @@ struct GatherCorners {
     const std::int64_t end_x = of_source.whole % 2;
     const std::int64_t q = divide(of_source.rest, layout.margin).whole;
     if (q < layout.y_sources[end_y].begin || q >= layout.y_sources[end_y].end) return;
-    double* const work = planes.work_of(layout, plane);
+    const double* const work = planes.work_of(layout, plane);
     const std::int32_t begin = corners.source_begin[of_source.rest];
     const std::int32_t end = corners.source_begin[of_source.rest + 1];
     typename Block::template PerThread<Array<double, 1>> sums;
@@ -464,7 +469,8 @@ struct GatherCorners {
       if (thread > 0) return;
       double sum = 0;
       for (int warp = 0; warp < block_warps; ++warp) sum += shared.sums[warp];
-      double& to = work[layout.corner(end_x, end_y) + of_source.rest];
+      double* const of_sums = planes.sums_work_of(layout, plane);
+      double& to = of_sums[layout.corner(end_x, end_y) + of_source.rest];
       to = std::fma(weight, sum, to);
     });
   }
@@ -495,7 +501,7 @@ struct StoreSources {
       if (is_x)
         from = is_y ? layout.corner(end_x, end_y) + q * margin + p
                     : layout.x.source(end_x, p) + at.whole;
-      planes.sums_of(layout, plane)[i] = planes.work_of(layout, plane)[from];
+      planes.sums_of(layout, plane)[i] = planes.sums_work_of(layout, plane)[from];
     });
   }
 };

@@ -20,10 +20,17 @@ namespace ringweave::detail::gpu {
 template <class Machine>
 class SideSequence {
  public:
-  SideSequence(const SideSums& sides, std::int64_t most_planes, Machine& machine)
-      : SideSequence(SidePlan(sides), most_planes, machine) {}
+  /// most_planes  of a load
+  /// most_sums    planes of results, at least as many
+  SideSequence(const SideSums& sides, std::int64_t most_planes, std::int64_t most_sums,
+               Machine& machine)
+      : SideSequence(SidePlan(sides), most_planes, most_sums, machine) {}
 
-  StencilPlanes planes() { return {held_.data(), sums_.data(), work_.data()}; }
+  /// Returns the planes, sums from number `first` on.
+  StencilPlanes planes(std::int64_t first = 0) {
+    return {held_.data(), sums_.data() + first * plane_size(), work_.data(),
+            work_.data() + first * layout_.work_size};
+  }
 
   /// Tables of one more radius; its number is how many there were.
   void add_tables(const StencilTables& tables) { tables_.emplace_back(tables, *machine_); }
@@ -40,13 +47,14 @@ class SideSequence {
     if (pieces.row_length > 0)
       machine_->launch(LoadSources{pieces, layout_, planes(), rows()}, pieces.n_blocks());
   }
-  /// Forgets sums.
-  void clear(Direction direction, std::int64_t n_planes) {
-    clear_values(1, n_planes * plane_size(), 0, sums_.data());
+  /// Begins sums of as many planes as were loaded, from number `first` on.
+  void clear(Direction direction, std::int64_t n_planes, std::int64_t first) {
+    const StencilPlanes to = planes(first);
+    clear_values(1, n_planes * plane_size(), 0, to.sums);
     for (const SideLines* lines : {&layout_.x, &layout_.y}) {
       if (!lines->is_used) continue;
       const std::int64_t n_sources = 2 * lines->margin * lines->stride;
-      double* const begin = work_.data() + lines->first - lines->before;
+      double* const begin = to.sums_work + lines->first - lines->before;
       if (direction == Direction::transpose) {
         clear_values(n_planes, n_sources, layout_.work_size, begin);
       } else if (lines == &layout_.x) {
@@ -56,26 +64,28 @@ class SideSequence {
     }
     if (direction == Direction::transpose && layout_.has_corners)
       clear_values(n_planes, 4 * layout_.margin * layout_.margin, layout_.work_size,
-                   work_.data() + layout_.corners);
+                   to.sums_work + layout_.corners);
   }
   /// Adds weight times what the outermost nodes give with the tables of a radius.
-  void add(Direction direction, std::int64_t number, double weight, std::int64_t n_planes) {
+  void add(Direction direction, std::int64_t number, double weight, std::int64_t n_planes,
+           std::int64_t first) {
     const Tables& tables = tables_[to_size(number)];
-    direction == Direction::average ? sum(tables, weight, n_planes)
-                                    : gather(tables, weight, n_planes);
+    direction == Direction::average ? sum(tables, weight, n_planes, planes(first))
+                                    : gather(tables, weight, n_planes, planes(first));
   }
   /// Adds weight times own rows to the sums, those of sources in a window.
-  void add_identity(const FilterWindow& window, double weight, std::int64_t n_planes) {
+  void add_identity(const FilterWindow& window, double weight, std::int64_t n_planes,
+                    std::int64_t first) {
     const RowPieces pieces{n_planes, plane_size()};
     machine_->launch(AddIdentity{pieces,
                                  layout_,
-                                 planes(),
+                                 planes(first),
                                  {window.x_begin, window.x_end},
                                  {window.y_begin, window.y_end},
                                  weight},
                      pieces.n_blocks());
   }
-  /// Puts the sides into the sums, of which filters are added before.
+  /// Puts the sides into all sums, to which filters are added before.
   void finish(Direction direction, std::int64_t n_planes) {
     if (direction == Direction::average) {
       const AddColumns launch{layout_, planes()};
@@ -169,7 +179,8 @@ class SideSequence {
     return buffer.data();
   }
 
-  SideSequence(const SidePlan& plan, std::int64_t most_planes, Machine& machine)
+  SideSequence(const SidePlan& plan, std::int64_t most_planes, std::int64_t most_sums,
+               Machine& machine)
       : machine_(&machine),
         layout_(plan.layout),
         x_source_rows_(upload(plan.x_source_rows, machine)),
@@ -182,8 +193,8 @@ class SideSequence {
         held_edges_(plan.held_edges, machine),
         own_edges_(plan.own_edges, machine),
         held_(machine.template allocate<double>(most_planes * layout_.held_rows * layout_.n_x)),
-        sums_(machine.template allocate<double>(most_planes * plane_size())),
-        work_(machine.template allocate<double>(most_planes * layout_.work_size)) {}
+        sums_(machine.template allocate<double>(most_sums * plane_size())),
+        work_(machine.template allocate<double>(most_sums * layout_.work_size)) {}
 
   std::int64_t plane_size() const { return layout_.n_rows * layout_.n_x; }
   SideRows rows() const {
@@ -203,29 +214,29 @@ class SideSequence {
     const RowPieces pieces{n_planes * layout_.y.n_targets, layout_.y.length + 2 * layout_.y.reach};
     machine_->launch(LoadTargetRows{pieces, layout_, planes(), rows()}, pieces.n_blocks());
   }
-  void sum(const Tables& tables, double weight, std::int64_t n_planes) {
+  void sum(const Tables& tables, double weight, std::int64_t n_planes, const StencilPlanes& of) {
     if (layout_.x.is_used) {
       const RowPieces pieces{n_planes * layout_.x.n_targets, layout_.x.length};
-      machine_->launch(SumColumns{pieces, layout_, planes(), tables.x_side.view(), weight},
+      machine_->launch(SumColumns{pieces, layout_, of, tables.x_side.view(), weight},
                        pieces.n_blocks());
     }
     if (!layout_.y.is_used) return;
     const RowPieces pieces{n_planes * layout_.n_rows, layout_.n_x};
-    machine_->launch(SumRows{pieces, layout_, planes(), rows(), tables.side_of_y(),
-                             tables.corners.view(), weight},
-                     pieces.n_blocks());
+    machine_->launch(
+        SumRows{pieces, layout_, of, rows(), tables.side_of_y(), tables.corners.view(), weight},
+        pieces.n_blocks());
   }
-  void gather(const Tables& tables, double weight, std::int64_t n_planes) {
+  void gather(const Tables& tables, double weight, std::int64_t n_planes, const StencilPlanes& of) {
     const auto gather_lines = [&](const SideLines& lines, const RowSpan* sources,
                                   const SideWeights& table) {
       if (!lines.is_used) return;
-      const GatherLines launch{layout_, planes(), lines, {sources[0], sources[1]}, table, weight};
+      const GatherLines launch{layout_, of, lines, {sources[0], sources[1]}, table, weight};
       machine_->launch(launch, launch.n_blocks(n_planes));
     };
     gather_lines(layout_.x, layout_.x_sources, tables.x_side.view());
     gather_lines(layout_.y, layout_.y_sources, tables.side_of_y());
     if (!layout_.has_corners) return;
-    const GatherCorners launch{layout_, planes(), tables.corners.view(), weight};
+    const GatherCorners launch{layout_, of, tables.corners.view(), weight};
     machine_->launch(launch, launch.n_blocks(n_planes));
   }
 

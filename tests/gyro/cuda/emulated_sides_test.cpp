@@ -23,6 +23,7 @@ namespace ringweave::detail::test {
 namespace {
 
 constexpr std::int64_t n_planes = 2;
+constexpr std::int64_t first_result = 1;  ///< after another one, which stays zero
 
 double weight_of(std::int64_t radius) { return 0.5 + 0.25 * static_cast<double>(radius % 3); }
 
@@ -52,14 +53,15 @@ Plane emulated(const GyroSpec& spec, RowSpan own, Direction direction, const Pla
   const HeldRows& rows = plan.rows();
   const SideSums sides(plan.sides);
   gpu::EmulatedMachine machine;
-  gpu::SideSequence sequence(sides, n_planes, machine);
-  const gpu::StencilPlanes planes = sequence.planes();
+  gpu::SideSequence sequence(sides, n_planes, (first_result + 1) * n_planes, machine);
+  const gpu::StencilPlanes planes = sequence.planes(first_result * n_planes);
   for (std::int64_t i = 0; i < n_planes * rows.size(); ++i) {
     const std::int64_t row = i / rows.size() * plan.n_y + rows.row(i % rows.size());
     std::copy_n(in.data() + row * plan.n_x, plan.n_x, planes.held + i * plan.n_x);
   }
   sequence.load(direction, n_planes);
-  sequence.clear(direction, n_planes);
+  for (std::int64_t result = 0; result <= first_result; ++result)
+    sequence.clear(direction, n_planes, result * n_planes);
   for (std::int64_t r = 0; r < ssize64(plan.radii); ++r) {
     const RadiusTables tables = make_radius_tables(plan, r, MultiplierForm::whole);
     sequence.add_tables(tables.sides);
@@ -68,14 +70,14 @@ Plane emulated(const GyroSpec& spec, RowSpan own, Direction direction, const Pla
     if (radius.filter < 0) {
       FilterWindow window = plan.whole_sources(rows.own.begin - rows.positions.begin);
       window.y_end = std::min(window.y_end, rows.own.size());
-      sequence.add_identity(window, weight_of(r), n_planes);
+      sequence.add_identity(window, weight_of(r), n_planes, first_result * n_planes);
     } else {
       add_filtered(plan, plan.filters[to_size(radius.filter)], direction, tables.multiplier.data(),
                    weight_of(r), planes);
     }
-    sequence.add(direction, r, weight_of(r), n_planes);
+    sequence.add(direction, r, weight_of(r), n_planes, first_result * n_planes);
   }
-  sequence.finish(direction, n_planes);
+  sequence.finish(direction, (first_result + 1) * n_planes);
   return {planes.sums, planes.sums + n_planes * own.size() * plan.n_x};
 }
 
