@@ -243,9 +243,6 @@ TEST(GyroChecks, ContradictionsAreNamed) {
   spec = good;
   spec.n_fields = 0;
   expect_refused(spec, "0 fields");
-  spec = good;
-  spec.backend = Backend::cuda;
-  expect_refused(spec, "host only");
 }
 
 TEST(GyroChecks, ChebyshevHasBoundaryZeroAndOtherTargets) {

@@ -12,8 +12,10 @@
 #include "gyro/chebyshev_problem.hpp"
 #include "gyro/gyro_problem.hpp"
 #include "gyro/schemes.hpp"
+#include "ringweave/error.hpp"
 #include "ringweave/execution.hpp"
 #include "ringweave/gyroaverage.hpp"
+#include "support/expect_error.hpp"
 #include "support/rank_groups.hpp"
 #include "support/tolerance.hpp"
 
@@ -140,6 +142,16 @@ TEST_P(GyroaveragesOnDevices, OfSharedRowsAreThoseOfTheHostInASmallCase) {
   GyroSpec periodic = rectangle(GyroMethod::bicubic, {0.25, 0.6}, 1);
   periodic.grid.y.boundary = PlaneBoundary::periodic;
   expect_shared_rows(comm(), periodic);
+}
+
+TEST(GyroaveragesWithoutADevice, AreRefusedOnAllRanks) {
+  if (device_count() > 0) GTEST_SKIP() << "there is a device";
+  for (const GyroMethod method : all_gyro_methods) {
+    GyroSpec spec = rectangle(method, {0.3}, 1);
+    spec.backend = Backend::cuda;
+    expect_error(cuda_version().empty() ? ErrorKind::usage : ErrorKind::resource,
+                 "choose the host backend", [&] { Gyroaverage(Communicator::world(), spec); });
+  }
 }
 
 }  // namespace
