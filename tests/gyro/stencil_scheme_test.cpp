@@ -88,6 +88,13 @@ TEST(StencilScheme, RadiusZeroIsTheIdentity) {
   });
 }
 
+TEST(StencilScheme, RadiusZeroAloneIsTheIdentity) {
+  const PlaneGrid grid{plane_axis(12, PlaneBoundary::zero), plane_axis(12, PlaneBoundary::zero)};
+  WholePlanes planes(stencil_spec(grid, GyroMethod::bicubic, {0}));
+  const Plane plane = random_plane(grid.n_nodes(), 1);
+  EXPECT_EQ(planes.apply(Direction::average, plane, 0), plane);
+}
+
 TEST(StencilScheme, BytesHeldAreBoundedByTheOnesPlanned) {
   const PlaneGrid grid{plane_axis(64, PlaneBoundary::zero), plane_axis(64, PlaneBoundary::zero)};
   for (const GyroMethod method : methods) {
