@@ -8,9 +8,11 @@ mpirun=$(cd "$(dirname "$0")/../../scripts" && pwd)/mpirun.sh
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
-# Fields in the plane, where Python can write HDF5.
-if python3 -c 'import h5py, numpy' 2>/dev/null; then
-  python3 - <<'EOF'
+# Fields in the plane, where Python can write HDF5: Debian's has the packages of scripts/install_dependencies.sh.
+python=/usr/bin/python3
+[[ -x $python ]] || python=python3
+if "$python" -c 'import h5py, numpy' 2>/dev/null; then
+  "$python" - <<'EOF'
 import h5py, numpy
 fields = numpy.random.default_rng(1).uniform(-1, 1, (3, 12, 14))
 for name, nodes in (("equispaced", lambda n: numpy.linspace(-1, 1, n)),
@@ -34,16 +36,6 @@ for ranks in 1 2 3; do
     "$mpirun" $ranks "$program" smooth sky_host.h5 rings_$backend.h5 --fields T --fwhm 10deg --error 1e-12 --method ring \
       --backend $backend --overwrite
   done
-  for method in bilinear bicubic dct chebyshev; do
-    field=equispaced.h5
-    [[ $method == chebyshev ]] && field=chebyshev.h5
-    [[ -e $field ]] || continue
-    for backend in host cuda; do
-      "$mpirun" $ranks "$program" gyroaverage $field gyro_$backend.h5 --rho 0.2,0.7 --method $method --backend $backend \
-        --overwrite
-    done
-    "$program" compare gyro_host.h5 gyro_cuda.h5 --tolerance 1e-12
-  done
   # MPI reads and writes the memory of the device itself.
   SOFTDEVICE_MPI=1 RINGWEAVE_DEVICE_MPI=1 "$mpirun" $ranks "$program" synthesize --cl cl.txt --cl-kind cl --seed 1 \
     --nside 16 --lmax 32 --fields TQU --backend cuda --overwrite sky_mpi.h5
@@ -54,4 +46,13 @@ for ranks in 1 2 3; do
     "$program" compare smooth_host.h5 smooth_mixed.h5 --tolerance 1e-12
   done
   for what in sky smooth rings; do "$program" compare ${what}_host.h5 ${what}_cuda.h5 --tolerance 1e-12; done
+done
+for method in bilinear bicubic dct chebyshev; do
+  field=equispaced.h5
+  [[ $method == chebyshev ]] && field=chebyshev.h5
+  [[ -e $field ]] || continue
+  averages=(gyroaverage "$field" --rho "0.2,0.7" --method "$method" --overwrite)
+  "$program" "${averages[@]}" --backend host gyro_host.h5
+  "$mpirun" 2 "$program" "${averages[@]}" --backend cuda gyro_cuda.h5
+  "$program" compare gyro_host.h5 gyro_cuda.h5 --tolerance 1e-12
 done
