@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "base/checked_cast.hpp"
+#include "nonuniform/cuda/interpolate_launch.hpp"
+#include "nonuniform/cuda/point_sum_plan.hpp"
+#include "nonuniform/cuda/spread_launch.hpp"
+
+namespace ringweave::detail::gpu {
+
+/// Launches of the sums over the taps of points in order. Machine runs them: a device, or its
+/// emulation on the host (see StageSequence).
+template <class Machine>
+class PointSumSequence {
+ public:
+  /// beyond_pole  [component] factor of rows beyond a pole, (-1)^spin
+  PointSumSequence(const PointSumPlan& plan, const TapPolynomials& theta, const TapPolynomials& phi,
+                   std::span<const double> beyond_pole, Machine& machine)
+      : machine_(&machine),
+        beyond_pole_(beyond_pole.begin(), beyond_pole.end()),
+        n_tiles_(ssize64(plan.tiles)),
+        theta_(upload_taps(theta)),
+        phi_(upload_taps(phi)),
+        first_value_(upload(plan.first_value)),
+        places_(upload(plan.places)),
+        tiles_(upload(plan.tiles)),
+        visits_(upload(plan.visits)),
+        group_begins_(upload(plan.group_begins)),
+        visited_(upload(plan.visited)),
+        tables_{plan.grid,           theta,          phi,
+                first_value_.data(), places_.data(), ssize64(plan.places),
+                tiles_.data(),       visits_.data(), group_begins_.data(),
+                visited_.data(),     plan.n_groups()} {
+    tables_.theta.coefficients = theta_.data();
+    tables_.phi.coefficients = phi_.data();
+  }
+
+  /// Overwrites values, [component][point].
+  void interpolate(ComponentsAt<const double> rows, ComponentsAt<double> values) {
+    for_components([&](auto count, std::int64_t c) {
+      constexpr int n = decltype(count)::value;
+      const ComponentsAt<const double> from = {rows.first + c * rows.stride, rows.stride};
+      const ComponentsAt<double> to = {values.first + c * values.stride, values.stride};
+      if (tables_.phi.half == 4) {
+        interpolate_with<InterpolatePoints<8, n>>(c, from, to);
+      } else {
+        interpolate_with<InterpolatePoints<16, n>>(c, from, to);
+      }
+    });
+  }
+
+  /// Overwrites the rows of this rank.
+  void spread(ComponentsAt<const double> values, ComponentsAt<double> rows) {
+    for_components([&](auto count, std::int64_t c) {
+      using Launch = SpreadPoints<decltype(count)::value>;
+      const std::int64_t n_pieces = Launch::pieces(tables_.grid.n_columns);
+      Launch launch{tables_,
+                    n_pieces,
+                    {values.first + c * values.stride, values.stride},
+                    {},
+                    {rows.first + c * rows.stride, rows.stride}};
+      set_factors(launch, c);
+      machine_->launch(launch, n_tiles_ * n_pieces);
+    });
+  }
+
+  std::int64_t bytes() const {
+    return theta_.bytes() + phi_.bytes() + first_value_.bytes() + places_.bytes() + tiles_.bytes() +
+           visits_.bytes() + group_begins_.bytes() + visited_.bytes();
+  }
+
+ private:
+  template <class T>
+  using Buffer = typename Machine::template Buffer<T>;
+
+  template <class T>
+  Buffer<T> upload(const std::vector<T>& values) const {
+    return machine_->upload(values.data(), ssize64(values));
+  }
+  Buffer<double> upload_taps(const TapPolynomials& taps) const {
+    return machine_->upload(taps.coefficients, std::int64_t{taps.n_terms} * taps.row_size());
+  }
+  /// Calls work(number of components, as a type; first of them) for pairs and a last one.
+  template <class Work>
+  void for_components(const Work& work) const {
+    std::int64_t c = 0;
+    for (; c + 2 <= ssize64(beyond_pole_); c += 2) work(std::integral_constant<int, 2>(), c);
+    if (c < ssize64(beyond_pole_)) work(std::integral_constant<int, 1>(), c);
+  }
+  template <class Launch>
+  void set_factors(Launch& launch, std::int64_t component) const {
+    for (double& factor : launch.beyond_pole) factor = beyond_pole_[to_size(component++)];
+  }
+  template <class Launch>
+  void interpolate_with(std::int64_t component, const ComponentsAt<const double>& rows,
+                        const ComponentsAt<double>& values) {
+    Launch launch{tables_, rows, {}, values};
+    set_factors(launch, component);
+    machine_->launch(launch, launch.n_blocks());
+  }
+
+  Machine* machine_;
+  std::vector<double> beyond_pole_;
+  std::int64_t n_tiles_;
+  Buffer<double> theta_;
+  Buffer<double> phi_;
+  Buffer<std::int64_t> first_value_;
+  Buffer<PointPlace> places_;
+  Buffer<SpreadTile> tiles_;
+  Buffer<TileVisit> visits_;
+  Buffer<std::int64_t> group_begins_;
+  Buffer<std::uint32_t> visited_;
+  PointTables tables_;
+};
+
+}  // namespace ringweave::detail::gpu
