@@ -45,10 +45,10 @@ std::vector<std::int64_t> DeconvolvedRows::rows_of(const RingGrid& grid) const {
   return rows;
 }
 
-void refuse_on_gpus(const DeconvolvedRows* rows) {
+void refuse_in_device_memory(const DeconvolvedRows* rows) {
   if (rows == nullptr) return;
   throw UsageError(
-      "Legendre stage: fine rows are not implemented on GPUs yet; choose the host backend");
+      "Legendre stage: there are no fine rows in device memory; keep them on the host");
 }
 
 }  // namespace ringweave::detail::inline legendre

@@ -23,7 +23,7 @@ struct DeconvolvedRows {
   std::vector<std::int64_t> rows_of(const RingGrid& grid) const;
 };
 
-/// Throws a UsageError unless `rows` is null: stages on devices have none.
-void refuse_on_gpus(const DeconvolvedRows* rows);
+/// Throws a UsageError unless `rows` is null: a stage for modes in device memory has none.
+void refuse_in_device_memory(const DeconvolvedRows* rows);
 
 }  // namespace ringweave::detail::inline legendre

@@ -31,8 +31,8 @@ struct LegendreShape {
   /// Limit for the device memory of a stage with Backend::cuda, without its tables, whose size is
   /// fixed. With less the stage works in smaller blocks, with the same results.
   std::int64_t device_bytes = std::numeric_limits<std::int64_t>::max();
-  /// Null: the modes are plain. Otherwise they are those of fine rows, whatever the route, with
-  /// Backend::host only. `limits` should be ModeLimits::of_fine_rows().
+  /// Null: the modes are plain. Otherwise they are those of fine rows, whatever the route. `limits`
+  /// should be ModeLimits::of_fine_rows().
   std::shared_ptr<const DeconvolvedRows> fine_rows = nullptr;
 };
 
@@ -75,6 +75,9 @@ std::unique_ptr<LegendreStage> make_legendre_stage(LegendreShape shape, Backend 
 // The stage of each backend: on this machine's threads, or on a GPU.
 std::unique_ptr<LegendreStage> make_host_legendre_stage(LegendreShape shape);
 std::unique_ptr<LegendreStage> make_cuda_legendre_stage(LegendreShape shape);
+/// Makes a stage for fine rows that sums on a GPU, on the equidistant rings from which the host
+/// makes the rows.
+std::unique_ptr<LegendreStage> make_fine_row_stage(LegendreShape shape);
 
 /// Returns the names of the instruction sets the stage with Backend::host was compiled for, best
 /// first, separated by blanks.

@@ -371,15 +371,14 @@ TEST(DeconvolvedRows, WhatDoesNotFitIsAUsageError) {
               ThrowsMessage<UsageError>(HasSubstr("ring 0 of healpix:2")));
 }
 
-TEST(DeconvolvedRows, AreNotOnGpusYet) {
+TEST(DeconvolvedRows, AreNotInDeviceMemory) {
   const LegendreProblem problem = problem_of(plain_rows(16, 8, 8), {0});
   LegendreShape shape{problem.grid, ModeLimits(*problem.grid, 8, 8, 0),
                       {},           problem.alm_layout,
                       problem.rows, problem.fields};
   shape.fine_rows = std::make_shared<const DeconvolvedRows>(plain_rows(16, 8, 8));
-  const auto says_so = ThrowsMessage<UsageError>(HasSubstr("not implemented on GPUs yet"));
-  EXPECT_THAT([&] { make_legendre_stage(shape, Backend::cuda); }, says_so);
-  EXPECT_THAT([&] { device_legendre_bytes(shape); }, says_so);
+  EXPECT_THAT([&] { device_legendre_bytes(shape); },
+              ThrowsMessage<UsageError>(HasSubstr("no fine rows in device memory")));
 }
 
 }  // namespace

@@ -42,15 +42,26 @@ void for_each_left_out(RingRange all, RingRange own, const Visit& visit) {
 
 }  // namespace
 
-ResampledOrders::ResampledOrders(const LegendreShape& shape, const FoldPhases& phases)
+ResampledOrders::ResampledOrders(const LegendreShape& shape, const FoldPhases& phases, Sums sums)
     : fields_(shape.fields),
       spins_(spins_of_components(fields_)),
       n_orders_(to_size(width / std::gcd(std::int64_t{width}, fields_.n_components()))),
       phases_(&phases),
       plan_(plan_of(shape)),
       limits_(plan_.equidistant(), shape.alm.lmax(), shape.limits.mmax(), fields_.max_spin()),
-      own_limits_(spins_.size()),
-      sweep_(plan_.equidistant(), fields_, shape.alm.lmax(), shape.alm.mmax(), nullptr) {
+      own_limits_(spins_.size()) {
+  if (sums == Sums::here) {
+    sweep_.emplace(plan_.equidistant(), fields_, shape.alm.lmax(), shape.alm.mmax(), nullptr);
+  } else {
+    std::int64_t position = 0;
+    for (std::int64_t row = 0; row < shape.alm.n_orders(); ++row) {
+      const RingRange rings = limits_.kept(shape.alm.order(row));
+      equidistant_modes_of_.begin_row(shape.alm.order(row));
+      if (!rings.empty()) equidistant_modes_of_.add_segment(rings, position);
+      position += rings.size();
+    }
+    equidistant_modes_of_.set_size(position);
+  }
   if (shape.fine_rows == nullptr) return;
   const int lmax = shape.alm.lmax();
   const int mmax = shape.limits.mmax();
@@ -68,9 +79,27 @@ ResampledOrders::ResampledOrders(const LegendreShape& shape, const FoldPhases& p
   }
 }
 
+LegendreShape ResampledOrders::equidistant_shape(const LegendreShape& shape) const {
+  return {std::make_shared<const RingGrid>(plan_.equidistant()),
+          limits_,
+          {},
+          shape.alm,
+          equidistant_modes_of_,
+          fields_,
+          ThetaRoute::direct,
+          shape.route_components,
+          shape.device_bytes};
+}
+
+Complex* ResampledOrders::summed_elsewhere(std::int64_t row) const {
+  const auto segments = equidistant_modes_of_.segments(equidistant_modes_of_.rows()[to_size(row)]);
+  return segments.empty() ? equidistant_modes_
+                          : equidistant_modes_ + segments.front().first * fields_.n_components();
+}
+
 ResampledOrders::Scratch ResampledOrders::scratch() const {
   Scratch scratch;
-  scratch.sweep = sweep_.scratch();
+  if (sweep_) scratch.sweep = sweep_->scratch();
   const std::int64_t rows = static_cast<std::int64_t>(n_orders_) * row_size();
   const std::int64_t targets = plan_.target_size() / 2;
   const bool is_one_block = static_cast<std::int64_t>(n_orders_) * fields_.n_components() == width;
@@ -265,9 +294,13 @@ void ResampledOrders::synthesize(const LegendreShape& shape, Rows rows, AlmView<
       Complex* first = row + rings.begin * fields_.n_components();
       std::fill(row, first, Complex());
       std::fill(row + rings.end * fields_.n_components(), row + row_size(), Complex());
-      scratch.row.own.assign(1, {rings, first});
-      sweep_.synthesize<T>(m, rings, alm_row<const T>(shape, group[order], alm), scratch.row,
-                           scratch.sweep);
+      if (sweep_) {
+        scratch.row.own.assign(1, {rings, first});
+        sweep_->synthesize<T>(m, rings, alm_row<const T>(shape, group[order], alm), scratch.row,
+                              scratch.sweep);
+      } else {
+        std::copy_n(summed_elsewhere(group[order]), rings.size() * fields_.n_components(), first);
+      }
       clear_left_out(m, row);
       find_modes(shape, group[order], modes, scratch.outputs[order]);
     }
@@ -304,9 +337,14 @@ void ResampledOrders::adjoint(const LegendreShape& shape, Rows rows, ModePieces<
       const RingRange rings = limits_.kept(m);
       Complex* row = values + static_cast<std::int64_t>(order) * row_size();
       clear_left_out(m, row);
-      scratch.input_row.own.assign(1, {rings, row + rings.begin * fields_.n_components()});
-      sweep_.adjoint<T>(m, rings, scratch.input_row, alm_row<T>(shape, group[order], alm), how,
-                        scratch.sweep);
+      const Complex* first = row + rings.begin * fields_.n_components();
+      if (sweep_) {
+        scratch.input_row.own.assign(1, {rings, first});
+        sweep_->adjoint<T>(m, rings, scratch.input_row, alm_row<T>(shape, group[order], alm), how,
+                           scratch.sweep);
+      } else {
+        std::copy_n(first, rings.size() * fields_.n_components(), summed_elsewhere(group[order]));
+      }
     }
   });
 }

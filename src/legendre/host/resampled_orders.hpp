@@ -28,9 +28,19 @@ class ResampledOrders {
   using Rows = std::span<const std::int64_t>;           ///< rows of a shape
   static constexpr int width = ThetaResampling::width;  ///< lanes of a block
 
+  /// Where the modes on the equidistant rings are summed: here, order by order, or by another
+  /// stage, for all orders at once.
+  enum class Sums { here, elsewhere };
+
   /// Shapes passed later may differ from this one in their rows only. `phases` must outlive this
   /// object.
-  ResampledOrders(const LegendreShape& shape, const FoldPhases& phases);
+  ResampledOrders(const LegendreShape& shape, const FoldPhases& phases, Sums sums = Sums::here);
+
+  /// Returns the shape of the stage that sums the modes on the equidistant rings.
+  LegendreShape equidistant_shape(const LegendreShape& shape) const;
+  /// Gives memory for all modes of that shape, which must outlive this object. The other stage
+  /// fills it before a synthesis, and reads it after an adjoint.
+  void set_equidistant_modes(Complex* modes) { equidistant_modes_ = modes; }
 
   /// Work space of one thread.
   struct Scratch {
@@ -58,7 +68,7 @@ class ResampledOrders {
   void adjoint(const LegendreShape& shape, Rows rows, ModePieces<const double> modes,
                AlmView<T> alm, Accumulate how, Scratch& scratch) const;
 
-  std::int64_t bytes() const { return sweep_.bytes() + plan_.bytes(); }
+  std::int64_t bytes() const { return (sweep_ ? sweep_->bytes() : 0) + plan_.bytes(); }
 
  private:
   /// An order, by its index in a group, and a component.
@@ -95,6 +105,8 @@ class ResampledOrders {
   void for_each_target(const Lanes& lanes,
                        const std::array<ModeRow<Value>, std::size_t{width}>& places,
                        const Work& work) const;
+  /// Returns the modes of a row that another stage sums.
+  Complex* summed_elsewhere(std::int64_t row) const;
   void clear_left_out(int m, Complex* row) const;
   void clear_left_out(const LegendreShape& shape, Rows group, const Lanes& lanes,
                       ThetaResampling::Block& block) const;
@@ -107,7 +119,9 @@ class ResampledOrders {
   ModeLimits limits_;  ///< on the equidistant rings
   /// [component] Null where they are those of all fields, and unless targets are fine rows.
   std::vector<std::shared_ptr<const OwnLimits>> own_limits_;
-  OrderSweep sweep_;  ///< on the equidistant rings
+  std::optional<OrderSweep> sweep_;  ///< on the equidistant rings; none: they are summed elsewhere
+  ModeLayout equidistant_modes_of_;  ///< of all orders, where they are summed elsewhere
+  Complex* equidistant_modes_ = nullptr;
 };
 
 }  // namespace ringweave::detail::inline legendre

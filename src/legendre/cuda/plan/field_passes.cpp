@@ -9,7 +9,7 @@
 namespace ringweave::detail::gpu {
 
 FieldPasses::FieldPasses(const LegendreShape& shape) : degree(shape.alm.lmax()) {
-  refuse_on_gpus(shape.fine_rows.get());
+  refuse_in_device_memory(shape.fine_rows.get());
   std::vector<SweptMap> maps;
   for (const FieldSet::Field& field : shape.fields.fields()) {
     if (field.spin == 0) continue;
