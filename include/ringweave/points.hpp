@@ -28,7 +28,7 @@ struct PointSpec {
   /// Bound of the rms error of the values over the rms of the field, for any a_lm, beyond rounding
   /// (1e-13 + 2e-16 lmax); 1e-13 to 0.1.
   double epsilon = 1e-7;
-  Backend backend = Backend::host;
+  Backend backend = Backend::host;  ///< cuda: in a PointTransform to listed points
   ExchangeOptions exchange{};
 
   /// Returns the same with mmax = lmax where it was left open. Error  UsageError when it
@@ -95,7 +95,8 @@ class PointSet {
 ///
 /// Members marked * are collective. Calls allocate and plan nothing. Values are equal to rounding
 /// for any number of ranks and bitwise for any number of threads, a_lm of the adjoint bitwise the
-/// same for any number of both and any distribution of the points among ranks.
+/// same for any number of both and any distribution of the points among ranks. With Backend::cuda
+/// they are those of the host to rounding, and bitwise the same on the same ranks.
 /// One call at a time for all transforms that share a PointSet. T is float or double.
 ///
 ///   values  [component][point], as this rank lists them
@@ -106,8 +107,9 @@ class PointSet {
 class PointTransform {
  public:
   /// * `spec` must be that of the points.
-  /// Error  UsageError on all ranks if it is not, or if the points are of a communicator of other
-  ///        ranks; ResourceError on all ranks when memory fails one, or cannot hold modes and rows.
+  /// Error  UsageError on all ranks if it is not, if the points are of a communicator of other
+  ///        ranks, or if this build lacks the backend; ResourceError on all ranks when memory fails
+  ///        one, that of a device included, or cannot hold modes and rows.
   PointTransform(const Communicator& comm, const PointSpec& spec, const PointSet& points);
   ~PointTransform();
   PointTransform(PointTransform&&) noexcept;
@@ -175,8 +177,8 @@ class FineField {
  public:
   /// * Chooses the taps and allocates the rows.
   /// n_points  of all ranks and all sets, about: many points take fewer taps of finer rows
-  /// Error  UsageError when the specification contradicts itself or ranks disagree; ResourceError
-  ///        when memory fails one.
+  /// Error  UsageError when the specification contradicts itself, asks for a device, or differs
+  ///        among ranks; ResourceError when memory fails one.
   FineField(const Communicator& comm, const PointSpec& spec, std::int64_t n_points);
   ~FineField();
   FineField(FineField&&) noexcept;

@@ -32,6 +32,11 @@ PointSpec agreed_spec(const Communicator& comm, const PointSpec& asked, std::int
   PointSpec spec = agreed(comm, [&] {
     if (n_points < 0)
       throw UsageError(fmt::format("a field for {} points; expected 0 or more", n_points));
+    if (asked.backend == Backend::cuda) {
+      throw UsageError(
+          "fields that are kept on fine rows are not implemented on GPUs yet; choose the host "
+          "backend, or a PointTransform");
+    }
     return asked.checked();
   });
   Digest digest;
@@ -180,7 +185,7 @@ template <class T>
 void FineField::evaluate(const PointSet& points, ComponentView<T> values) {
   Impl& own = *impl_;
   // Points of a grid are never planned for a field.
-  auto* const planned = dynamic_cast<ListedPoints*>(points.planned_.get());
+  ListedPoints* const planned = points.planned_->listed();
   agree(own.comm, [&] {
     if (!own.is_set) throw UsageError("the field has no a_lm; call set() before evaluate()");
     if (planned == nullptr || planned->taps() != own.taps)

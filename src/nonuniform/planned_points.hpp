@@ -21,6 +21,8 @@ struct PointTile {
   RingRange rows;  ///< all rows its points may touch; begins and ends no further north than before
 };
 
+class ListedPoints;
+
 /// Some fine rows in the memory of a thread.
 template <class T>
 struct RowsInMemory {
@@ -46,6 +48,8 @@ class PlannedPoints {
   virtual std::int64_t n_listed() const = 0;
   /// From the north to the south.
   virtual std::span<const PointTile> tiles() const = 0;
+  /// Returns the points if ranks list them; null: they are pixels that are deflected.
+  virtual ListedPoints* listed() { return nullptr; }
   /// Returns the most rows that the points of a tile may touch.
   std::int64_t most_rows() const;
   virtual std::int64_t bytes() const = 0;
@@ -91,6 +95,7 @@ class ListedPoints final : public PlannedPoints {
 
   const PointPlan& plan() const override { return exchange_->plan(); }
   std::int64_t n_listed() const override { return exchange_->n_listed(); }
+  ListedPoints* listed() override { return this; }
   std::span<const PointTile> tiles() const override { return tiles_; }
   std::int64_t bytes() const override { return exchange_->bytes() + sums_.bytes(); }
   std::optional<View<double>> spare() override {

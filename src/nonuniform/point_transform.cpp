@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <algorithm>
-#include <optional>
+#include <memory>
+#include <vector>
 
 #include "base/checked_cast.hpp"
 #include "base/stage_timer.hpp"
@@ -8,6 +9,7 @@
 #include "distribute/mpi/memory_check.hpp"
 #include "distribute/mpi/same_ranks.hpp"
 #include "nonuniform/planned_points.hpp"
+#include "nonuniform/point_rows.hpp"
 #include "nonuniform/row_modes.hpp"
 #include "nonuniform/row_sweep.hpp"
 #include "ringweave/error.hpp"
@@ -30,19 +32,29 @@ struct PointTransform::Impl {
         modes(comm, planned.taps()->transform_spec(planned.spec(), planned.plan().rings()),
               planned.spare(), &times) {
     require_memory();
-    agree(comm, [&] {
-      const PointPlan& plan = planned.plan();
+    const PointPlan& plan = planned.plan();
+    const std::vector<std::int64_t> rings = agreed(comm, [&] {
       modes.allocate();
-      sweep.emplace(planned, modes.rings_of_rows(plan), modes.runs());
-      touches_all_rows = plan.n_points() > 0 && plan.rows().untouched == UntouchedRows::left_out;
+      return modes.rings_of_rows(plan);
     });
+    touches_all_rows = plan.n_points() > 0 && plan.rows().untouched == UntouchedRows::left_out;
+    if (is_on_device()) {
+      rows = make_cuda_point_rows(comm, *planned.listed(),
+                                  modes.plan().ring_fft_shape(planned.spec().fields), rings);
+    } else {
+      rows = agreed(comm, [&] { return std::make_unique<RowSweep>(planned, rings, modes.runs()); });
+    }
   }
+
+  bool is_on_device() const { return planned.spec().backend == Backend::cuda; }
 
   /// Throws on all ranks where one lacks the memory for modes and rows.
   void require_memory() const {
     const std::int64_t of_threads =
-        RowSweep::bytes_of_threads(planned.taps()->grid, planned.spec().fields.n_components(),
-                                   modes.runs().n_threads(), planned.most_rows());
+        is_on_device()
+            ? 0
+            : RowSweep::bytes_of_threads(planned.taps()->grid, planned.spec().fields.n_components(),
+                                         modes.runs().n_threads(), planned.most_rows());
     require_memory_of_ranks(comm, modes.bytes() + of_threads, of_threads,
                             "ring modes and fine rows");
   }
@@ -61,7 +73,7 @@ struct PointTransform::Impl {
   PlannedPoints& planned;
   StageTimes times;
   RowModes modes;
-  std::optional<RowSweep> sweep;
+  std::unique_ptr<PointRows> rows;
   bool touches_all_rows = false;
 };
 
@@ -71,6 +83,8 @@ PointTransform::PointTransform(const Communicator& comm, const PointSpec& spec,
   agree(comm, [&] {
     if (spec.checked().digest() != points.planned_->spec().digest())
       throw UsageError("the points were planned for another specification of the transform");
+    if (spec.backend == Backend::cuda && points.planned_->listed() == nullptr)
+      throw UsageError("lensing is not implemented on GPUs yet; choose the host backend");
   });
   impl_ = std::make_unique<Impl>(comm, points);
 }
@@ -87,7 +101,7 @@ std::int64_t PointTransform::n_alm_components() const {
 }
 
 std::int64_t PointTransform::bytes() const {
-  return impl_->points.bytes() + impl_->modes.bytes() + impl_->sweep->bytes();
+  return impl_->points.bytes() + impl_->modes.bytes() + impl_->rows->bytes();
 }
 
 template <class T>
@@ -97,7 +111,7 @@ void PointTransform::evaluate(AlmView<const T> alm, ComponentView<T> values) {
     own.require_shapes(alm.n_components(), alm.size(), values.n_components(), values.size());
   });
   own.modes.synthesize<T>(alm);
-  own.sweep->interpolate(own.modes.by_row(), values, own.times);
+  own.rows->interpolate(own.modes.by_row(), values, own.times);
   const StageTimer timer(&own.times, "value_exchange");
   own.planned.gather(values);
 }
@@ -114,7 +128,7 @@ void PointTransform::adjoint(ComponentView<const T> values, AlmView<T> alm, Accu
   }
   const ModeView<double> modes = own.modes.by_row();
   if (!own.touches_all_rows) std::fill_n(modes.data(), modes.size(), 0.0);
-  own.sweep->spread(values, modes, own.times);
+  own.rows->spread(values, modes, own.times);
   own.modes.adjoint<T>(alm, how);
 }
 

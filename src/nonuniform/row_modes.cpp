@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/checked_cast.hpp"
+#include "base/device.hpp"
 #include "distribute/mpi/agree.hpp"
 
 namespace ringweave::detail::inline nonuniform {
@@ -14,11 +15,16 @@ RowModes::RowModes(const Communicator& comm, const TransformSpec& spec,
       spare_(spare) {
   SharedStages shared{spec.fields, nullptr, nullptr, times};
   std::int64_t within = 0;
+  const int local_rank = spec.backend == Backend::cuda ? comm.node_local().rank() : 0;
   agree(comm, [&] {
-    RingFftShape shape = plan_.ring_fft_shape(spec.fields);
-    shape.use = RingFftUse::runs;
-    // Also with a Legendre stage on a device: rows are not there yet.
-    shared.ring_fft = make_host_ring_fft(std::move(shape));
+    if (spec.backend == Backend::cuda) {
+      choose_device(local_rank);
+    } else {
+      RingFftShape shape = plan_.ring_fft_shape(spec.fields);
+      shape.use = RingFftUse::runs;
+      ring_fft_ = make_host_ring_fft(std::move(shape));
+      shared.ring_fft = ring_fft_;
+    }
     within = 2 * plan_.order_passes(plan_.n_passes_within).all_slots() *
              plan_.spec.fields.n_components();
   });
@@ -68,8 +74,8 @@ void RowModes::adjoint(AlmView<T> alm, Accumulate how) {
 }
 
 std::int64_t RowModes::bytes() const {
-  const HostStages& stages = pipeline_->stages();
-  return stages.legendre().bytes() + stages.ring_fft().bytes() + plan_.by_ring_bytes() +
+  return pipeline_->stages().legendre().bytes() + (ring_fft_ ? ring_fft_->bytes() : 0) +
+         plan_.by_ring_bytes() +
          plan_.pass_workspace_bytes(static_cast<int>(ssize64(pipeline_->passes().passes))) -
          (fits_spare() ? n_slots() * std::int64_t{sizeof(Complex)} : 0);
 }

@@ -18,7 +18,8 @@
 
 namespace ringweave::detail::inline nonuniform {
 
-/// a_lm <-> modes of the fine rows that this rank owns: the Legendre stage and the exchange.
+/// a_lm <-> modes of the fine rows that this rank owns, on the host: the Legendre stage, which may
+/// sum on a device, and the exchange.
 /// Members marked * are collective.
 class RowModes {
  public:
@@ -31,7 +32,8 @@ class RowModes {
            StageTimes* times);
 
   const TransformPlan& plan() const { return plan_; }
-  RingRuns& runs() const { return *pipeline_->stages().ring_fft().runs(); }
+  /// Returns the FFTs of rows on the host, with its backend.
+  RingRuns& runs() const { return *ring_fft_->runs(); }
   /// Returns, for every fine row, its ring in the plan; -1: it does not exist, or is another
   /// rank's.
   std::vector<std::int64_t> rings_of_rows(const PointPlan& points) const;
@@ -59,6 +61,7 @@ class RowModes {
 
   TransformPlan plan_;
   std::optional<View<double>> spare_;
+  std::shared_ptr<RingFft> ring_fft_;  ///< null with the backend of devices, where rows are
   std::shared_ptr<HostPipeline> pipeline_;
   HostBuffer<Complex> ring_modes_;
   HostBuffer<Complex> slots_;  ///< empty if they are in the spare memory

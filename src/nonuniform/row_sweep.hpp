@@ -9,6 +9,7 @@
 #include "nonuniform/fine_taps.hpp"
 #include "nonuniform/host/row_sums.hpp"
 #include "nonuniform/planned_points.hpp"
+#include "nonuniform/point_rows.hpp"
 #include "nonuniform/row_tasks.hpp"
 #include "nonuniform/row_window.hpp"
 #include "ringweave/execution.hpp"
@@ -19,8 +20,8 @@ namespace ringweave::detail::inline nonuniform {
 /// Modes of fine rows <-> sums over the taps of points, without all rows in memory at once: every
 /// thread goes through rows of its own from the north to the south, a tile of points after the
 /// other, and has only the rows around these. Results are the same bit by bit for any number of
-/// threads. No allocation after planning. Not collective.
-class RowSweep {
+/// threads. Not collective.
+class RowSweep final : public PointRows {
  public:
   /// rings  [fine row] its ring of `fft`, -1: another rank's or none
   /// Points and FFT must outlive the object.
@@ -30,12 +31,10 @@ class RowSweep {
   static std::int64_t bytes_of_threads(const FineGrid& grid, std::int64_t n_components,
                                        std::int64_t n_threads, std::int64_t most_rows);
 
-  /// Computes the sums of the points. Adds the seconds of "rows" and "points".
-  void interpolate(ModeView<const double> modes, AnyMapView<> values, StageTimes& times);
-  /// Applies the transpose. Overwrites the modes of all rows that points touch.
-  void spread(AnyConstMapView<> values, ModeView<double> modes, StageTimes& times);
+  void interpolate(ModeView<const double> modes, AnyMapView<> values, StageTimes& times) override;
+  void spread(AnyConstMapView<> values, ModeView<double> modes, StageTimes& times) override;
 
-  std::int64_t bytes() const;
+  std::int64_t bytes() const override;
 
  private:
   /// Rows and times of one thread.

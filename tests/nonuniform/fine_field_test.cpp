@@ -92,6 +92,10 @@ TEST(FineField, MisuseIsRefused) {
   ComponentBuffer<double> wrong(1, 2);
   expect_error(ErrorKind::usage, "points of a component", [&] { field.evaluate(points, wrong); });
   expect_error(ErrorKind::usage, "expected 0 or more", [&] { FineField(comm, spec, -1); });
+  PointSpec on_device = spec;
+  on_device.backend = Backend::cuda;
+  expect_error(ErrorKind::usage, "not implemented on GPUs yet",
+               [&] { FineField(comm, on_device, 1); });
 }
 
 }  // namespace
