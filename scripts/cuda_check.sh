@@ -134,16 +134,19 @@ compare_backends() {
   local ranks=$1 log=$out/program.$1.log work
   work=$(mktemp -d)
   echo "$spectrum" >"$work/cl.txt"
+  awk 'BEGIN { for (i = 0; i < 20000; ++i) print i * 0.000157, i * 2.4 % 6.28 }' >"$work/points.txt"
   (
     cd "$work" || exit
     set -ex
     for backend in host cuda; do
-      launch "$ranks" "$ringweave" synthesize --cl cl.txt --seed 1 --nside 128 --lmax 256 --fields TQU --backend $backend sky_$backend.h5
+      launch "$ranks" "$ringweave" synthesize --cl cl.txt --seed 1 --nside 128 --lmax 256 --fields TQU --save-alm alm_$backend.h5 --backend $backend sky_$backend.h5
       launch "$ranks" "$ringweave" smooth sky_host.h5 smooth_$backend.h5 --fwhm 2deg --iter 3 --method harmonic --backend $backend
       launch "$ranks" "$ringweave" smooth sky_host.h5 rings_$backend.h5 --fields T --fwhm 2deg --error 1e-12 --method ring --backend $backend
+      launch "$ranks" "$ringweave" interpolate --alm alm_host.h5 --points points.txt --epsilon 1e-9 --backend $backend values_$backend.h5
+      launch "$ranks" "$ringweave" interpolate --adjoint values_$backend.h5 --points points.txt --lmax 256 --backend $backend back_$backend.h5
       launch "$ranks" "$ringweave" smooth sky_host.h5 split_$backend.h5 --fields T --fwhm 2deg --iter 0 --method split --error 1e-4 --input-cl cl.txt --cl-kind cl --backend $backend
     done
-    for what in sky smooth rings; do launch 1 "$ringweave" compare ${what}_host.h5 ${what}_cuda.h5 --tolerance 1e-10; done
+    for what in sky smooth rings back; do launch 1 "$ringweave" compare ${what}_host.h5 ${what}_cuda.h5 --tolerance 1e-10; done
     # Each backend chooses its own split, so each is compared with the whole kernel, to --error and a margin.
     launch "$ranks" "$ringweave" smooth sky_host.h5 whole.h5 --fields T --fwhm 2deg --iter 0 --method harmonic --backend host
     for backend in host cuda; do launch 1 "$ringweave" compare whole.h5 split_$backend.h5 --tolerance 2e-4; done

@@ -194,6 +194,16 @@ void choose_backend(Run& run, const TransformOptions& asked, TransformSpec& spec
   }
 }
 
+Backend choose_device_if_asked(Run& run, const std::string& asked, const std::string& what) {
+  if (asked != "auto") return choose_backend(run, asked);
+  if (every_rank_has_a_device(run)) {
+    record(run, Backend::host, what + " on a GPU only where --backend cuda says so");
+  } else {
+    fall_back_to_host(run);
+  }
+  return Backend::host;
+}
+
 Backend give_up_device(Run& run, const std::string& why) {
   run.warn("computing on the host, because the device cannot be used: " + why);
   record(run, Backend::host, "the device cannot be used: " + why);

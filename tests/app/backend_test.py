@@ -97,6 +97,12 @@ class WithoutADevice(Synthesis):
         self.refused(4 if self.has_cuda else 2, ("--backend cuda",), *averages, "--backend", "cuda")
         self.assertEqual(self.report(*averages, environment=self.hidden)["backend"]["name"], "host")
 
+    def test_points_need_a_device(self):
+        (self.folder / "points.txt").write_text("0.5 1.0\n1.5 2.0\n")
+        points = ("interpolate", "out.h5", "--points", "points.txt", "values.txt", "--overwrite")
+        self.refused(4 if self.has_cuda else 2, ("--backend cuda",), *points, "--backend", "cuda")
+        self.assertEqual(self.report(*points, environment=self.hidden)["backend"]["name"], "host")
+
     def test_rings_and_a_split_need_a_device(self):
         for method in ("ring", "split"):
             smooth = ("smooth", "out.h5", "smoothed.h5", "--fwhm", "10deg", "--method", method, "--overwrite")

@@ -27,14 +27,19 @@ for name, nodes in (("equispaced", lambda n: numpy.linspace(-1, 1, n)),
 EOF
 fi
 awk 'BEGIN { print "# l TT EE BB TE"; for (l = 0; l <= 48; ++l) print l, 1, 1, 1, 0.5 }' >cl.txt
+awk 'BEGIN { for (i = 0; i < 60; ++i) print i * 0.0532, i * 2.4 % 6.28 }' >points.txt
 for ranks in 1 2 3; do
   for backend in host cuda; do
     "$mpirun" $ranks "$program" synthesize --cl cl.txt --cl-kind cl --seed 1 --nside 16 --lmax 32 --fields TQU \
-      --backend $backend --overwrite sky_$backend.h5
+      --save-alm alm_$backend.h5 --backend $backend --overwrite sky_$backend.h5
     "$mpirun" $ranks "$program" smooth sky_host.h5 smooth_$backend.h5 --fwhm 10deg --lmax 32 --iter 1 \
       --method harmonic --backend $backend --overwrite
     "$mpirun" $ranks "$program" smooth sky_host.h5 rings_$backend.h5 --fields T --fwhm 10deg --error 1e-12 --method ring \
       --backend $backend --overwrite
+    "$mpirun" $ranks "$program" interpolate --alm alm_host.h5 --lmax 16 --points points.txt values_$backend.h5 \
+      --backend $backend --overwrite
+    "$mpirun" $ranks "$program" interpolate --adjoint values_$backend.h5 --lmax 16 --points points.txt \
+      back_$backend.h5 --backend $backend --overwrite
   done
   # MPI reads and writes the memory of the device itself.
   SOFTDEVICE_MPI=1 RINGWEAVE_DEVICE_MPI=1 "$mpirun" $ranks "$program" synthesize --cl cl.txt --cl-kind cl --seed 1 \
@@ -45,7 +50,7 @@ for ranks in 1 2 3; do
       --stage $stage --overwrite
     "$program" compare smooth_host.h5 smooth_mixed.h5 --tolerance 1e-12
   done
-  for what in sky smooth rings; do "$program" compare ${what}_host.h5 ${what}_cuda.h5 --tolerance 1e-12; done
+  for what in sky smooth rings back; do "$program" compare ${what}_host.h5 ${what}_cuda.h5 --tolerance 1e-12; done
 done
 for method in bilinear bicubic dct chebyshev; do
   field=equispaced.h5

@@ -236,7 +236,6 @@ void declare_alm(CLI::App& command, AlmOptions& options) {
 void declare_interpolate(CLI::App& command, InterpolateOptions& options) {
   options.analysis.unseen = "restore";
   options.analysis.remove = "none";
-  options.transform.backend.clear();
   const OptionGroup group(command, own_group);
   group
       .argument("MAP", options.files,
@@ -269,6 +268,12 @@ void declare_interpolate(CLI::App& command, InterpolateOptions& options) {
       {"that of the a_lm, or what the map's grid holds, 3 nside - 1 on HEALPix; with "
        "--adjoint it must be given.",
        "that of the a_lm, but at most lmax; without a_lm lmax.", "that of the input."});
+  OptionGroup(command, transform_group)
+      .choice("--backend", options.transform.backend, {"auto", "host", "cuda"},
+              "Where to compute; cuda: the analysis of a map, and rows and points, on a GPU of the "
+              "node for each rank; auto: the analysis of a map on a GPU if there is one, all else "
+              "on the host.")
+      ->capture_default_str();
   declare_analysis(command, options.analysis, {"restore", "zero", "fail"},
                    {"3, on exact grids 0.",
                     "UNSEEN pixels: zero for the analysis (restore, zero), or an error (fail). "

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/backend_choice.hpp"
 #include "app/commands/commands.hpp"
 #include "app/predict/memory_estimate.hpp"
 #include "app/predict/point_prediction.hpp"
@@ -68,6 +69,11 @@ std::vector<std::string> names_of_values(const PointJob& job) {
     names.insert(names.end(), {"FIRST", "SECOND"});
   }
   return names;
+}
+
+/// Collective.
+Backend backend_of_points(Run& run, const InterpolateOptions& options) {
+  return choose_device_if_asked(run, options.transform.backend, "sums over points are");
 }
 
 /// Collective.
@@ -210,8 +216,9 @@ int values_of_alm(Run& run, const InterpolateOptions& options) {
   const TransformOptions& asked = options.transform;
   const FieldChoice choice =
       fields_at_points(options, choose_components(options.alm, header, asked.fields));
-  const PointSpec spec =
+  PointSpec spec =
       make_point_spec(run, {asked, options.epsilon, choice.fields, {header.lmax, header.mmax}});
+  spec.backend = backend_of_points(run, options);
   PointFile points = open_points(run, options);
   const PointJob job{options,
                      std::move(points),
@@ -240,8 +247,10 @@ int values_of_map(Run& run, const InterpolateOptions& options) {
   const FieldChoice choice = skies.front().choice;
   SkyAnalysis analysis = plan_analysis(run, options.analysis, asked, skies);
   const TransformSpec& of_map = analysis.transform->spec();
-  const PointSpec spec =
+  PointSpec spec =
       make_point_spec(run, {asked, options.epsilon, choice.fields, {of_map.lmax, of_map.mmax}});
+  // As the report says of the analysis, but for `auto`.
+  spec.backend = asked.backend == "cuda" ? Backend::cuda : Backend::host;
   MemoryEstimate of_analysis = estimate_memory(*analysis.transform, analysis.use);
   PointFile points = open_points(run, options);
   const PointJob job{options, std::move(points), program_beside_buffers(), choice,
@@ -293,8 +302,8 @@ int adjoint_of_values(Run& run, const InterpolateOptions& options) {
   for (const std::string& warning : values.warnings) run.warn(options.adjoint + ": " + warning);
   const FieldChoice choice = fields_of_values(options, points, values);
   const TransformOptions& asked = options.transform;
-  const PointSpec spec =
-      make_point_spec(run, {asked, options.epsilon, choice.fields, {asked.lmax}});
+  PointSpec spec = make_point_spec(run, {asked, options.epsilon, choice.fields, {asked.lmax}});
+  spec.backend = backend_of_points(run, options);
   const PointJob job{options,
                      std::move(points),
                      program_beside_buffers(),

@@ -67,7 +67,8 @@ std::optional<EvenPoints> points_of(Run& run, const ModelOptions& options) {
         "--grid");
   if (asked.lmax < 0) throw UsageError("--points: give --lmax, the highest degree of the a_lm");
   if (asked.backend == "cuda")
-    throw UsageError("--backend cuda: transforms to points are made on the host; leave it out");
+    throw UsageError(
+        "--backend cuda: transforms to points are predicted on the host only; leave it out");
   const PointSpec spec = make_point_spec(
       run, {asked, options.epsilon.value_or(usual_epsilon), fields_of(options), {asked.lmax}});
   return EvenPoints(spec, options.points, 2);

@@ -9,12 +9,16 @@
 #include "app/predict/point_prediction.hpp"
 #include "app/report/plan_table.hpp"
 #include "app/report/transform_report.hpp"
+#include "ringweave/execution.hpp"
 #include "transform/transform_plan.hpp"
 
 namespace ringweave::detail::inline app {
 
 Estimate record_point_prediction(Run& run, const TransformPlan& to_rows, const PointWork& work) {
-  const TransformPrediction rows = predict_transforms(run, to_rows, {.all_fields = 1});
+  // Nothing is known of rows and points on devices.
+  TransformPlan of_host = to_rows;
+  of_host.spec.backend = Backend::host;
+  const TransformPrediction rows = predict_transforms(run, of_host, {.all_fields = 1});
   const PointEstimate points = estimate_points(work, run.machine);
   const Estimate total = rows.total + points.total();
   run.report["plan"]["interpolation"] = {{"predicted_seconds", total.seconds},
@@ -28,10 +32,12 @@ Estimate record_point_prediction(Run& run, const TransformPlan& to_rows, const P
                                          {"bytes_sent", run.comm.sum(to_rows.bytes_sent())}};
   if (!run.options.dry_run && !run.options.verbose) return total;
   run.say(fmt::format(
-      "  predicted: {} in one transform to points (Legendre {:.2g}, exchange {:.2g}, rows {:.2g}, "
+      "  predicted{}: {} in one transform to points (Legendre {:.2g}, exchange {:.2g}, rows "
+      "{:.2g}, "
       "points {:.2g}, values {:.2g})",
-      seconds_text(total), rows.stages.legendre.seconds, rows.stages.exchange.seconds,
-      rows.stages.ring_fft.seconds, points.points.seconds, points.value_exchange.seconds));
+      to_rows.spec.backend == Backend::cuda ? " for the host" : "", seconds_text(total),
+      rows.stages.legendre.seconds, rows.stages.exchange.seconds, rows.stages.ring_fft.seconds,
+      points.points.seconds, points.value_exchange.seconds));
   return total;
 }
 
