@@ -49,15 +49,24 @@ struct KernelTruncation {
 /// K(theta) per steradian, zero beyond its support: convolved(n) = int K(angle(n, n')) map(n') dn'.
 /// It multiplies a_lm by K_l = 2 pi int K(theta) P_l(cos theta) sin(theta) dtheta. Copies share
 /// their data.
+///
+/// A kernel of spin s > 0 acts on fields of that spin, carried to n along the great circle from n':
+/// the integrand has the factor exp(i s gamma), gamma the angle between their directions after
+/// that. K_l = 2 pi int K(theta) d^l_ss(theta) sin(theta) dtheta multiplies E and B.
 class RadialKernel {
  public:
-  /// K_l = exp(-l(l+1) sigma^2 / 2), the whole series.
+  /// Largest spin of a kernel.
+  static constexpr int most_spin = 3;
+
+  /// K_l = exp(-(l(l+1) - s^2) sigma^2 / 2), the whole series.
   /// fwhm   radians, more than 0
   /// Cost   a few ms for 5 arcmin; grows like 1 / fwhm.
-  static RadialKernel gaussian(double fwhm, const KernelSupport& support);
+  static RadialKernel gaussian(double fwhm, const KernelSupport& support, int spin = 0);
 
-  /// K_l = b_l, l = 0..lmax, zero beyond: K(theta) = sum_l (2l+1)/4pi b_l P_l(cos theta).
-  static RadialKernel from_beam(std::span<const double> b_l, const KernelSupport& support);
+  /// K_l = b_l, l = s..lmax, zero beyond: K(theta) = sum_l (2l+1)/4pi b_l d^l_ss(theta), for spin 0
+  /// of P_l(cos theta).
+  static RadialKernel from_beam(std::span<const double> b_l, const KernelSupport& support,
+                                int spin = 0);
 
   /// Between its points a monotone cubic, beyond the last one zero: a value other than 0 there is a
   /// hard edge, kept as it is.
@@ -75,11 +84,12 @@ class RadialKernel {
   double support() const;
   /// 0 beyond the support.
   double at(double theta) const;
-  /// For Ringweave's own sums.
+  int spin() const;
+  /// For Ringweave's own sums. A kernel of spin s is tabulated as K(theta) / cos(theta / 2)^2s.
   const detail::KernelTable& table() const;
 
-  /// Upper bound of |K(theta)|: sum_l (2l+1)/4pi |K_l|, or the profile's largest value. K(0) where
-  /// no K_l is negative. Errors of values are relative to it.
+  /// Upper bound of |K(theta)|: sum_l (2l+1)/4pi |K_l|, l >= s, or the profile's largest value.
+  /// K(0) where no K_l is negative. Errors of values are relative to it.
   double bound() const;
   /// The degree beyond which all K_l of the whole kernel vanish; -1 for a profile and on a
   /// cap.

@@ -30,6 +30,25 @@ inline long double series_reference(std::span<const double> k_l, double theta) {
   return sum / (4 * std::numbers::pi_v<Real>);
 }
 
+/// Returns sum_l (2l+1)/4pi K_l d^l_ss(theta) with a mantissa of 64 bits, by the recurrence of
+/// Wigner's functions in l, written for their differences.
+inline long double spin_series_reference(std::span<const double> k_l, int spin, double theta) {
+  using Real = long double;
+  const Real s = spin;
+  const Real sine = std::sin(static_cast<Real>(theta) / 2);
+  Real d = std::pow(std::cos(static_cast<Real>(theta) / 2), 2 * s);
+  Real difference = 0;
+  Real sum = 0;
+  for (std::size_t i = static_cast<std::size_t>(spin); i < k_l.size(); ++i) {
+    const Real l = static_cast<Real>(i);
+    sum += (2 * l + 1) * static_cast<Real>(k_l[i]) * d;
+    difference = (l + 1) * ((l * l - s * s) * difference - (2 * l + 1) * l * 2 * sine * sine * d) /
+                 (l * ((l + 1) * (l + 1) - s * s));
+    d += difference;
+  }
+  return sum / (4 * std::numbers::pi_v<Real>);
+}
+
 /// Returns the heat kernel of the sphere after t = sigma^2 / 2, which has K_l = exp(-l(l+1) sigma^2
 /// / 2), from the integral over its images, without a sum over l (not near theta = pi, where the
 /// integral is ill-conditioned):

@@ -83,6 +83,25 @@ TEST(KernelTable, ASeriesIsItsSumInHigherPrecision) {
   }
 }
 
+TEST(KernelTable, ASeriesForSpinIsItsSumInHigherPrecision) {
+  for (const SeriesCase& c : series_cases()) {
+    for (int spin = 1; spin <= RadialKernel::most_spin; ++spin) {
+      if (c.k_l.size() <= static_cast<std::size_t>(spin)) continue;
+      const RadialKernel kernel =
+          RadialKernel::from_beam(c.k_l, KernelSupport::angle(c.theta_cut), spin);
+      double largest = 0;
+      for (const double theta : random_angles(c.theta_cut, 24)) {
+        const auto expected = static_cast<double>(spin_series_reference(c.k_l, spin, theta));
+        const double error = std::abs(kernel.at(theta) - expected);
+        EXPECT_LE(error, tolerance::direct_sum * kernel.bound())
+            << c.name << ", spin " << spin << ", theta " << theta;
+        largest = std::max(largest, error / kernel.bound());
+      }
+      std::cout << c.name << ", spin " << spin << ": " << largest << " of the bound\n";
+    }
+  }
+}
+
 TEST(KernelTable, PiecesMeet) {
   const auto value = [](const KernelTable::Piece& piece, double t) {
     double sum = 0;

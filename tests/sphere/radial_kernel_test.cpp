@@ -124,7 +124,7 @@ TEST(RadialKernel, ACutPolynomialHasItsKnownMultipoles) {
   }
 }
 
-TEST(RadialKernel, MultipolesAndProfileAreALegendrePair) {
+TEST(RadialKernel, MultipolesAndProfileAreALegendrePairOrOneOfWignersFunctions) {
   std::vector<std::vector<double>> cases;
   cases.push_back(gaussian_k_l(sigma_of(arcmin(20)), 4000));
   cases.push_back(gaussian_k_l(sigma_of(degrees(30)), 100));
@@ -134,8 +134,19 @@ TEST(RadialKernel, MultipolesAndProfileAreALegendrePair) {
   std::normal_distribution<double> normal;
   cases.emplace_back();
   for (int l = 0; l <= 600; ++l) cases.back().push_back(normal(random));
-  for (const std::vector<double>& k_l : cases) {
-    const SeriesShape shape(k_l);
+  struct Series {
+    std::vector<double> k_l;
+    int spin;
+  };
+  std::vector<Series> all;
+  for (std::vector<double>& k_l : cases) {
+    all.push_back({k_l, 0});
+    for (std::size_t l = 0; l < 2; ++l) k_l[l] = 0;
+    all.push_back({k_l, 1});
+    all.push_back({k_l, 2});
+  }
+  for (const auto& [k_l, spin] : all) {
+    const SeriesShape shape(k_l, spin);
     const int lmax = static_cast<int>(k_l.size()) + 50;
     const std::vector<double> back = shape.cut_multipoles(pi, lmax);
     double rms = 0;
@@ -151,7 +162,8 @@ TEST(RadialKernel, MultipolesAndProfileAreALegendrePair) {
     const double error = std::sqrt(square / static_cast<double>(k_l.size()));
     EXPECT_LE(error, tolerance::direct_sum) << "to l = " << k_l.size() - 1;
     EXPECT_LE(largest, tolerance::max_over_rms * tolerance::direct_sum);
-    std::cout << "to l = " << k_l.size() - 1 << ": rms " << error << ", max " << largest << '\n';
+    std::cout << "spin " << spin << " to l = " << k_l.size() - 1 << ": rms " << error << ", max "
+              << largest << '\n';
   }
 }
 
@@ -165,6 +177,23 @@ TEST(RadialKernel, ACutGaussianKeepsItsMultipolesToTheErrorOfTheCut) {
         EXPECT_NEAR(k_l[l], exact[l], 1.05 * error + tolerance::direct_sum) << l << " " << error;
     }
   }
+}
+
+TEST(RadialKernel, AGaussianForSpinIsWiderByTheSpin) {
+  const double fwhm = degrees(5);
+  const double sigma = sigma_of(fwhm);
+  const RadialKernel scalar = RadialKernel::gaussian(fwhm, KernelSupport::whole());
+  const RadialKernel spin = RadialKernel::gaussian(fwhm, KernelSupport::automatic(1e-8), 2);
+  EXPECT_EQ(spin.spin(), 2);
+  const std::vector<double> k_l = spin.whole_multipoles(100);
+  const std::vector<double> cut = spin.multipoles(100);
+  for (std::size_t l = 0; l <= 100; ++l) {
+    const double expected =
+        l < 2 ? 0 : std::exp(2 * sigma * sigma) * scalar.whole_multipoles(100)[l];
+    EXPECT_NEAR(k_l[l], expected, 1e-15) << l;
+    EXPECT_NEAR(cut[l], expected, 1.05e-8) << l;
+  }
+  EXPECT_NEAR(spin.at(0), spin.bound(), 1e-14 * spin.bound());
 }
 
 TEST(RadialKernel, CopiesShareTheirTable) {
@@ -235,6 +264,11 @@ TEST(RadialKernel, RefusesBeamsThatAreNone) {
   expect_refusal("value 2 is inf", beam({1, 1, std::numeric_limits<double>::infinity()}));
   for (const double fwhm : {0.0, -1.0, std::nan(""), std::numeric_limits<double>::infinity()})
     expect_refusal("expected more than 0", [&] { RadialKernel::gaussian(fwhm, whole); });
+  expect_refusal("all values are 0", [&] {
+    RadialKernel::from_beam(std::vector<double>{1, 1}, whole, 2);
+  });
+  for (const int spin : {-1, 4})
+    expect_refusal("of spin", [&] { RadialKernel::gaussian(1, whole, spin); });
   expect_refusal("so narrow a kernel", [&] { RadialKernel::gaussian(1e-9, whole); });
   expect_refusal("cut it at a smaller angle", [&] { RadialKernel::gaussian(arcmin(0.05), whole); });
 }

@@ -24,6 +24,11 @@ double angle_of(Half half, double chord) {
   return half == Half::near ? angle : pi - angle;
 }
 
+double ChordNodes::cosine_power(std::size_t node, int power) const {
+  const double square = chord_squared[node] / 4;
+  return std::pow(node < n_near ? 1 - square : square, power / 2);
+}
+
 std::int64_t ChordQuadrature::count(double low, double high) const {
   const double half_width = (high - low) / 2;
   // The change of degree_ theta over half the panel, fastest at its far end. Gauss-Legendre with n

@@ -5,8 +5,25 @@
 #include <cmath>
 
 #include "sphere/kernel/legendre_sums.hpp"
+#include "sphere/kernel/spin_sums.hpp"
 
 namespace ringweave::detail::inline sphere {
+namespace {
+
+/// Projects values at nodes, times their weights, on d^l_ss.
+std::vector<double> project_spin(const ChordNodes& disc, std::vector<double> weighted, int spin,
+                                 int lmax) {
+  for (std::size_t i = 0; i < weighted.size(); ++i) weighted[i] *= disc.cosine_power(i, 2 * spin);
+  const std::span<const double> factor = weighted;
+  std::vector<double> k_l =
+      project_on_spin(spin, Half::near, disc.near(), factor.first(disc.n_near), lmax);
+  const std::vector<double> far =
+      project_on_spin(spin, Half::far, disc.far(), factor.subspan(disc.n_near), lmax);
+  for (std::size_t l = 0; l < k_l.size(); ++l) k_l[l] += far[l];
+  return k_l;
+}
+
+}  // namespace
 
 double KernelShape::white_noise_angle(double error) const {
   const ChordNodes all = nodes(end(), std::max(degree(), 0));
@@ -33,6 +50,7 @@ std::vector<double> KernelShape::cut_multipoles(double theta_cut, int lmax) cons
   std::vector<double> weighted = values(disc);
   for (std::size_t i = 0; i < weighted.size(); ++i) weighted[i] *= disc.weight[i];
   const std::span<const double> factor = weighted;
+  if (spin() > 0) return project_spin(disc, weighted, spin(), lmax);
   std::vector<double> k_l = project_on_legendre(disc.near(), factor.first(disc.n_near), lmax);
   if (disc.far().empty()) return k_l;
   const std::vector<double> far =

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "sphere/kernel/cap_polynomials.hpp"
 #include "sphere/kernel/chord_nodes.hpp"
 #include "sphere/kernel/kernel_table.hpp"
+#include "sphere/kernel/legendre_sums.hpp"
 
 namespace ringweave::detail::inline sphere {
 
@@ -29,15 +31,18 @@ class KernelShape {
   /// total.
   virtual double white_noise_angle(double error) const;
 
+  /// Returns the spin of the fields it acts on.
+  virtual int spin() const { return 0; }
+
   /// Returns K_l, l = 0..lmax, of the kernel truncated at an angle.
   std::vector<double> cut_multipoles(double theta_cut, int lmax) const;
 };
 
-/// The series sum_l (2l+1)/4pi K_l P_l(cos theta).
+/// The series sum_l (2l+1)/4pi K_l d^l_ss(theta), for spin 0 of Legendre polynomials.
 class SeriesShape : public KernelShape {
  public:
-  /// k_l  finite, not all 0
-  explicit SeriesShape(std::vector<double> k_l);
+  /// k_l  finite, not all 0 from the spin on
+  explicit SeriesShape(std::vector<double> k_l, int spin = 0);
 
   double end() const override;
   double bound() const override { return bound_; }
@@ -46,20 +51,24 @@ class SeriesShape : public KernelShape {
   KernelTable tabulate(double theta_cut) const override;
   ChordNodes nodes(double theta_cut, double polynomial_degree) const override;
   std::vector<double> values(const ChordNodes& nodes) const override;
+  int spin() const override { return spin_; }
 
  private:
+  /// Returns the sums over l without the factor cos(theta / 2)^2s.
+  LegendreSeriesValues sums(std::span<const double> chord_squared) const;
   /// Returns half the width, as a chord, of a piece whose polynomial meets the table's error.
   double half_width(double theta_cut) const;
 
   std::vector<double> k_l_;
   std::vector<double> coefficient_;  ///< (2l+1)/4pi K_l
   double bound_ = 0;
+  int spin_ = 0;
 };
 
-/// K_l = exp(-l(l+1) sigma^2 / 2), up to the degree beyond which terms are below rounding.
+/// K_l = exp(-(l(l+1) - s^2) sigma^2 / 2), up to the degree beyond which terms are below rounding.
 class GaussianShape : public SeriesShape {
  public:
-  explicit GaussianShape(double sigma);
+  explicit GaussianShape(double sigma, int spin = 0);
   double white_noise_angle(double error) const override;
 
  private:

@@ -30,6 +30,12 @@ void require_values(std::span<const double> values, const std::string& what) {
     throw UsageError(what + ": all values are 0, so nothing would be left of a map");
 }
 
+void require_spin(int spin) {
+  if (spin >= 0 && spin <= RadialKernel::most_spin) return;
+  throw UsageError(
+      fmt::format("a radial kernel of spin {}; expected 0 to {}", spin, RadialKernel::most_spin));
+}
+
 void require_profile(std::span<const double> theta, std::span<const double> value) {
   const std::string what = "a radial kernel's table";
   const auto fail = [&](const std::string& reason) { throw UsageError(what + ": " + reason); };
@@ -125,17 +131,25 @@ RadialKernel::RadialKernel(std::shared_ptr<const KernelShape> shape, const Kerne
   data_ = std::make_shared<const Data>(Data{std::move(shape), angle, std::move(table)});
 }
 
-RadialKernel RadialKernel::gaussian(double fwhm, const KernelSupport& support) {
+RadialKernel RadialKernel::gaussian(double fwhm, const KernelSupport& support, int spin) {
+  require_spin(spin);
   if (!(fwhm > 0 && std::isfinite(fwhm))) {
     throw UsageError(fmt::format("a Gaussian kernel of fwhm = {} rad; expected more than 0", fwhm));
   }
   const double sigma = fwhm / std::sqrt(8 * std::log(2.0));
-  return {std::make_shared<GaussianShape>(sigma), support};
+  return {std::make_shared<GaussianShape>(sigma, spin), support};
 }
 
-RadialKernel RadialKernel::from_beam(std::span<const double> b_l, const KernelSupport& support) {
+RadialKernel RadialKernel::from_beam(std::span<const double> b_l, const KernelSupport& support,
+                                     int spin) {
+  require_spin(spin);
   require_values(b_l, "a radial kernel's multipoles");
-  return {std::make_shared<SeriesShape>(std::vector<double>(b_l.begin(), b_l.end())), support};
+  if (spin > 0) {
+    require_values(b_l.subspan(std::min(to_size(spin), b_l.size())),
+                   fmt::format("a kernel's multipoles from its spin {} on", spin));
+  }
+  return {std::make_shared<SeriesShape>(std::vector<double>(b_l.begin(), b_l.end()), spin),
+          support};
 }
 
 RadialKernel RadialKernel::from_profile(std::span<const double> theta,
@@ -164,9 +178,12 @@ double RadialKernel::bound() const { return data_->shape->bound(); }
 
 int RadialKernel::degree() const { return data_->shape->degree(); }
 
+int RadialKernel::spin() const { return data_->shape->spin(); }
+
 double RadialKernel::at(double theta) const {
   const double chord = chord_of(Half::near, theta);
-  return data_->table.evaluate(chord * chord);
+  const double value = data_->table.evaluate(chord * chord);
+  return spin() == 0 ? value : value * std::pow(std::cos(theta / 2), 2 * spin());
 }
 
 std::vector<double> RadialKernel::multipoles(int lmax) const {

@@ -13,13 +13,14 @@
 #include "sphere/kernel/kernel_shape.hpp"
 #include "sphere/kernel/kernel_table.hpp"
 #include "sphere/kernel/legendre_sums.hpp"
+#include "sphere/kernel/spin_sums.hpp"
 
 namespace ringweave::detail::inline sphere {
 namespace {
 
 using std::numbers::pi;
 
-std::vector<double> gaussian_multipoles(double sigma) {
+std::vector<double> gaussian_multipoles(double sigma, int spin) {
   // sum_{l > L} (2l+1) K_l is the integral of exp(-x); the part left out is 1e-18 of the peak.
   const double end = std::sqrt(2 * std::log(1e18)) / sigma;
   constexpr double most = 1 << 22;
@@ -32,14 +33,16 @@ std::vector<double> gaussian_multipoles(double sigma) {
   std::vector<double> k_l;
   for (int l = 0; l <= static_cast<int>(end) + 1; ++l) {
     const double degree = l;
-    k_l.push_back(std::exp(-degree * (degree + 1) * sigma * sigma / 2));
+    const double of_spin = spin * spin;
+    k_l.push_back(std::exp(-(degree * (degree + 1) - of_spin) * sigma * sigma / 2));
   }
   return k_l;
 }
 
 }  // namespace
 
-SeriesShape::SeriesShape(std::vector<double> k_l) : k_l_(std::move(k_l)) {
+SeriesShape::SeriesShape(std::vector<double> k_l, int spin) : k_l_(std::move(k_l)), spin_(spin) {
+  for (std::size_t l = 0; l < std::min(k_l_.size(), to_size(spin)); ++l) k_l_[l] = 0;
   for (std::size_t l = 0; l < k_l_.size(); ++l) {
     coefficient_.push_back((2 * static_cast<double>(l) + 1) / (4 * pi) * k_l_[l]);
     bound_ += std::abs(coefficient_.back());
@@ -68,30 +71,37 @@ ChordNodes SeriesShape::nodes(double theta_cut, double polynomial_degree) const 
       .nodes(edges, theta_cut);
 }
 
+LegendreSeriesValues SeriesShape::sums(std::span<const double> chord_squared) const {
+  return spin_ == 0 ? sum_legendre_series(coefficient_, chord_squared)
+                    : sum_spin_series(spin_, coefficient_, chord_squared);
+}
+
 std::vector<double> SeriesShape::values(const ChordNodes& nodes) const {
-  LegendreSeriesValues sums = sum_legendre_series(coefficient_, nodes.near());
+  LegendreSeriesValues found = sums(nodes.near());
   const std::span<const double> far = nodes.far();
-  if (far.empty()) return std::move(sums.near);
   // On the whole sphere the far nodes mirror the near ones.
   if (std::equal(far.rbegin(), far.rend(), nodes.near().begin(), nodes.near().end())) {
-    sums.near.insert(sums.near.end(), sums.far.rbegin(), sums.far.rend());
-  } else {
-    const LegendreSeriesValues beyond = sum_legendre_series(coefficient_, far);
-    sums.near.insert(sums.near.end(), beyond.far.begin(), beyond.far.end());
+    found.near.insert(found.near.end(), found.far.rbegin(), found.far.rend());
+  } else if (!far.empty()) {
+    const LegendreSeriesValues beyond = sums(far);
+    found.near.insert(found.near.end(), beyond.far.begin(), beyond.far.end());
   }
-  return std::move(sums.near);
+  for (std::size_t i = 0; spin_ > 0 && i < found.near.size(); ++i)
+    found.near[i] *= nodes.cosine_power(i, 2 * spin_);
+  return std::move(found.near);
 }
 
 double SeriesShape::half_width(double theta_cut) const {
   // The interpolation error at n Chebyshev points is max |f^(n)| h^n / (2^(n-1) n!). The n = 8th
   // derivative of P_l with respect to theta is at most 35/128 (l+1)^8, at theta = 0; away from
-  // there theta varies faster than the chord.
+  // there theta varies faster than the chord. Without its factor in front d^l_ss is larger by 2^s
+  // at 90 degrees, and at most as large up to there.
   const double stretch = 1 / std::cos(std::min(theta_cut, pi / 2) / 2);
-  const double highest = degree() + 1.0;
+  const double highest = degree() + spin_ + 1.0;
   double sum = 0;
   for (std::size_t l = 0; l < coefficient_.size(); ++l)
-    sum += std::abs(coefficient_[l]) * std::pow((static_cast<double>(l) + 1) / highest, 8);
-  const double derivative = 35.0 / 128 * sum / bound_;
+    sum += std::abs(coefficient_[l]) * std::pow((static_cast<double>(l) + spin_ + 1) / highest, 8);
+  const double derivative = 35.0 / 128 * std::exp2(spin_) * sum / bound_;
   constexpr double tolerance = 1e-15;
   constexpr double factor = 128.0 * 40320;
   return std::pow(tolerance * factor / derivative, 1.0 / 8) / (highest * stretch);
@@ -125,7 +135,7 @@ KernelTable SeriesShape::tabulate(double theta_cut) const {
       chord_squared.push_back(chord * chord);
     }
   }
-  const LegendreSeriesValues values = sum_legendre_series(coefficient_, chord_squared);
+  const LegendreSeriesValues values = sums(chord_squared);
   const auto add = [&](const std::vector<double>& value, std::int64_t cell) {
     PieceFit::Values at{};
     for (std::size_t i = 0; i < at.size(); ++i) at[i] = value[to_size(cell) * at.size() + i];
@@ -136,8 +146,8 @@ KernelTable SeriesShape::tabulate(double theta_cut) const {
   return table;
 }
 
-GaussianShape::GaussianShape(double sigma)
-    : SeriesShape(gaussian_multipoles(sigma)), sigma_(sigma) {}
+GaussianShape::GaussianShape(double sigma, int spin)
+    : SeriesShape(gaussian_multipoles(sigma, spin), spin), sigma_(sigma) {}
 
 double GaussianShape::white_noise_angle(double error) const {
   // Wide kernels see the curvature of the sphere; searching all of it costs degree^2.

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "sphere/kernel/chord_nodes.hpp"
+#include "sphere/kernel/legendre_sums.hpp"
+
+namespace ringweave::detail::inline sphere {
+
+// Series of d^l_ss(theta) = cos(theta / 2)^2s P_{l-s}^{(0, 2s)}(cos theta), without the factor in
+// front: what is left is a polynomial in cos(theta), smooth at both poles of the arc.
+
+/// Evaluates sum_l coefficient[l] P_{l-s}^{(0, 2s)}(z), l >= s, at z = 1 - chord_squared / 2 and at
+/// -z, 0 <= chord_squared <= 2.
+///
+/// As sum_legendre_series(); at -z the Jacobi polynomials are computed relative to their values at
+/// z = -1, from which they fall.
+/// Error  a few 1e-15 of sum_l |coefficient[l]| after multiplication with the factor in front
+LegendreSeriesValues sum_spin_series(int spin, std::span<const double> coefficient,
+                                     std::span<const double> chord_squared);
+
+/// Computes sum_i value[i] P_{l-s}^{(0, 2s)}(z_i), l = 0..lmax (0 below s), for points in one half.
+/// chord_squared  in the chord of that half
+std::vector<double> project_on_spin(int spin, Half half, std::span<const double> chord_squared,
+                                    std::span<const double> value, int lmax);
+
+}  // namespace ringweave::detail::inline sphere
