@@ -51,7 +51,8 @@ enum class KernelRows {
 /// Specification of a ring convolution, the same on every rank.
 struct RingConvolutionSpec {
   std::shared_ptr<const RingGrid> grid;
-  /// One for all maps, or one for each map.
+  /// One for all fields, or one for each field; of one spin. A field of spin 0 is a map, one of
+  /// spin s > 0 is two, as Q and U with HEALPix's signs.
   std::vector<RadialKernel> kernels;
   std::int64_t n_maps = 1;
   ConvolutionMode mode = ConvolutionMode::exact;
@@ -66,15 +67,19 @@ struct RingConvolutionSpec {
   /// Bytes of a stored pixel, for which memory is planned. Maps of a longer type are refused.
   std::int64_t bytes_per_pixel = sizeof(double);
   Backend backend = Backend::host;
+  /// Which rank owns which rings, as ring_bands() of another convolution on the same grid; null:
+  /// bands of equal cost.
+  std::shared_ptr<const detail::RingDistribution> ring_bands{};
 };
 
 /// Convolves maps with radial kernels ring by ring, without computing a_lm:
 ///
 ///     s_p = sum_q w_q K(|n_p - n_q|) r_q,   w_q the grid's quadrature weight of pixel q.
 ///
-/// Scalar fields only. Results are bitwise the same for any number of threads. One call at a time
-/// per object. T is the storage type of maps, float or double.
-/// From  Elsner & Wandelt (2011), A&A 532, A35 (ARKCoS)
+/// With kernels of spin s, r_q is a field of that spin carried from q to p along the great circle
+/// (docs/ring_convolution.md, exact sums on the host only). Results are bitwise the same for any
+/// number of threads. One call at a time per object. T is the storage type of maps, float or
+/// double. From  Elsner & Wandelt (2011), A&A 532, A35 (ARKCoS)
 class RingConvolution {
  public:
   /// Plans everything and allocates it. Collective.

@@ -84,17 +84,20 @@ SmoothingReport smooth_harmonic_onto(SphericalHarmonicTransform& from,
                                      const SmoothingOptions& options, MapBuffer<T>& map,
                                      const AnalysisProgress& progress = {});
 
-/// Smooths scalar maps by a RingConvolution or a SplitConvolution: masks, removes the low
+/// Smooths maps by a RingConvolution or a SplitConvolution: masks, removes the low
 /// multipoles, convolves, divides by the smoothed mask, puts back. UNSEEN pixels and low multipoles
 /// as smooth_harmonic(). The report has one treatment, of all maps together. T is the storage type,
 /// float or double.
 ///
 /// in   [map][own pixel]; its contents are lost
 /// out  [map][own pixel], overwritten; other memory than `in`
-/// Memory  as many maps again where the mask is smoothed. Collective.
+/// of_masks  for maps of spin and UnseenPolicy::normalize: convolves one scalar map, a mask, on the
+///           same rings
+/// Memory  as many maps again where the mask is smoothed, with of_masks one. Collective.
 /// Error  DataError when every pixel of a map is UNSEEN, or one is and unseen = fail.
 template <class T, class Convolution>
 SmoothingReport smooth_on_rings(const Communicator& comm, Convolution& convolution,
-                                const MaskOptions& treatment, MapView<T> in, MapView<T> out);
+                                const MaskOptions& treatment, MapView<T> in, MapView<T> out,
+                                RingConvolution* of_masks = nullptr);
 
 }  // namespace ringweave

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <cstdint>
+#include <vector>
+
+#include "base/checked_cast.hpp"
 #include "convolve/masked_map.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "ringweave/convolution.hpp"
@@ -27,16 +31,39 @@ void normalize(const Communicator& comm, Convolution& convolution, const MaskedM
   }
 }
 
+/// The same for maps of spin: masks are scalar maps, and those that are alike are smoothed once.
+template <class T>
+void normalize_spin(const Communicator& comm, RingConvolution& of_masks, const MaskedMap& treated,
+                    MapView<T> scratch, MapView<T> out) {
+  auto smoothed = agreed(comm, [&] { return MapBuffer<T>(1, scratch.size()); });
+  std::vector<char> done(to_size(out.n_components()), 0);
+  for (std::int64_t first = 0; first < out.n_components(); ++first) {
+    if (!treated.is_normalized(first) || done[to_size(first)] != 0) continue;
+    treated.write_mask<T>(first, scratch.component(0));
+    of_masks.convolve<T>(scratch.components(0, 1), smoothed.view());
+    for (std::int64_t c = first; c < out.n_components(); ++c) {
+      if (done[to_size(c)] != 0 || !treated.mask().same(comm, c, first)) continue;
+      done[to_size(c)] = 1;
+      MaskedMap::divide<T>(smoothed.view().component(0), out.component(c));
+    }
+  }
+}
+
 }  // namespace
 
 template <class T, class Convolution>
 SmoothingReport smooth_on_rings(const Communicator& comm, Convolution& convolution,
-                                const MaskOptions& treatment, MapView<T> in, MapView<T> out) {
+                                const MaskOptions& treatment, MapView<T> in, MapView<T> out,
+                                RingConvolution* of_masks) {
   const MaskedMap treated(comm, convolution.rings(), treatment, in);
   SmoothingReport report{.maps = {{treated.unseen_pixels(), treated.removed()}}, .convolutions = 1};
   convolution.template convolve<T>(in, out);
   if (treated.is_normalized()) {
-    normalize<T>(comm, convolution, treated, in, out);
+    if (of_masks != nullptr) {
+      normalize_spin<T>(comm, *of_masks, treated, in, out);
+    } else {
+      normalize<T>(comm, convolution, treated, in, out);
+    }
     ++report.convolutions;
   }
   treated.finish(out);
@@ -45,7 +72,7 @@ SmoothingReport smooth_on_rings(const Communicator& comm, Convolution& convoluti
 
 #define RINGWEAVE_INSTANTIATE(T, Convolution)                                                     \
   template SmoothingReport smooth_on_rings(const Communicator&, Convolution&, const MaskOptions&, \
-                                           MapView<T>, MapView<T>);
+                                           MapView<T>, MapView<T>, RingConvolution*);
 RINGWEAVE_INSTANTIATE(float, RingConvolution)
 RINGWEAVE_INSTANTIATE(double, RingConvolution)
 RINGWEAVE_INSTANTIATE(float, SplitConvolution)

@@ -2,6 +2,7 @@
 #include "convolve/direct_convolution.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <complex>
 #include <cstdint>
@@ -67,6 +68,74 @@ Pixels convolve_directly(const RingGrid& grid, const RadialKernel& kernel, const
         sums[to_size(p)] += in.weight * sum;
       }
     }
+  }
+  return sums;
+}
+
+namespace {
+
+using Real = long double;
+using Vector = std::array<Real, 3>;
+
+Real dot(const Vector& a, const Vector& b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+
+/// A pixel's direction, and the directions to the south and to the east there.
+struct Frame {
+  Vector place;
+  Vector south;
+  Vector east;
+  double weight;
+
+  Frame(const Ring& ring, std::int64_t j) : weight(ring.weight) {
+    const Real phi = static_cast<Real>(ring.phi0) + 2 * std::numbers::pi_v<Real> *
+                                                        static_cast<Real>(j) /
+                                                        static_cast<Real>(ring.n_phi);
+    const Real c = std::cos(static_cast<Real>(ring.theta));
+    const Real s = std::sin(static_cast<Real>(ring.theta));
+    place = {s * std::cos(phi), s * std::sin(phi), c};
+    south = {c * std::cos(phi), c * std::sin(phi), -s};
+    east = {-std::sin(phi), std::cos(phi), 0};
+  }
+};
+
+/// Returns exp(i gamma), by which the great circle's bearing grows from one pixel to the other; at
+/// one place, as at a pole, that of a direction there.
+std::complex<Real> bearing_change(const Frame& from, const Frame& to, Real chord_squared) {
+  if (chord_squared < 1e-20L) return {dot(from.south, to.south), dot(from.south, to.east)};
+  const std::complex<Real> leaving(dot(to.place, from.south), dot(to.place, from.east));
+  const std::complex<Real> arriving(-dot(from.place, to.south), -dot(from.place, to.east));
+  return arriving / std::abs(arriving) * std::conj(leaving) / std::abs(leaving);
+}
+
+}  // namespace
+
+SpinPixelMaps convolve_spin_directly(const RingGrid& grid, const RadialKernel& kernel,
+                                     const SpinPixelMaps& maps) {
+  std::vector<Frame> frames;
+  for (const Ring& ring : grid.rings()) {
+    for (std::int64_t j = 0; j < ring.n_phi; ++j) frames.emplace_back(ring, j);
+  }
+  SpinPixelMaps sums{Pixels(frames.size(), 0.0), Pixels(frames.size(), 0.0)};
+  for (std::size_t p = 0; p < frames.size(); ++p) {
+    std::complex<Real> sum = 0;
+    for (std::size_t q = 0; q < frames.size(); ++q) {
+      Vector apart = frames[p].place;
+      for (std::size_t i = 0; i < 3; ++i) apart[i] -= frames[q].place[i];
+      const Real chord_squared = dot(apart, apart);
+      const double value = kernel.table().evaluate(static_cast<double>(chord_squared));
+      const Real cosine_squared = 1 - chord_squared / 4;
+      // The kernels end at the antipode.
+      if (value == 0 || cosine_squared < 1e-12L) continue;
+      std::complex<Real> factor = static_cast<Real>(frames[q].weight * value);
+      for (int s = 0; s < kernel.spin(); ++s) {
+        factor *= cosine_squared;
+        factor *= bearing_change(frames[q], frames[p], chord_squared);
+      }
+      sum +=
+          factor * std::complex<Real>(static_cast<Real>(maps.q[q]), static_cast<Real>(maps.u[q]));
+    }
+    sums.q[p] = static_cast<double>(sum.real());
+    sums.u[p] = static_cast<double>(sum.imag());
   }
   return sums;
 }

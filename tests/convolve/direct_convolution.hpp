@@ -18,6 +18,16 @@ Pixels random_pixels(const RingGrid& grid, unsigned which);
 /// Returns s_p = sum_q w_q K(|n_p - n_q|) r_q, pixel by pixel.
 Pixels convolve_directly(const RingGrid& grid, const RadialKernel& kernel, const Pixels& map);
 
+/// Two maps of a field of spin.
+struct SpinPixelMaps {
+  Pixels q;
+  Pixels u;
+};
+/// Returns the same for a field of spin: p = q + i u at n_q is carried to n_p along the great
+/// circle, turned by the bearings at both its ends, in long double.
+SpinPixelMaps convolve_spin_directly(const RingGrid& grid, const RadialKernel& kernel,
+                                     const SpinPixelMaps& maps);
+
 /// Runs the paper's basic algorithm by plain sums: rings keep the modes up to their own Nyquist,
 /// the kernel is sampled on every ring as on the longest.
 Pixels convolve_plainly(const RingGrid& grid, const RadialKernel& kernel, const Pixels& map);

@@ -86,6 +86,40 @@ TEST_P(RingConvolutionOnRanks, EqualsTheSumOverPixels) {
   }
 }
 
+TEST_P(RingConvolutionOnRanks, FieldsOfSpinEqualTheSumOverPixelsOnGivenBandsToo) {
+  struct Case {
+    RingGrid grid;
+    double support;
+    std::vector<ConvolutionPath> paths;
+  };
+  const std::vector<ConvolutionPath> edges = {ConvolutionPath::pixels,
+                                              ConvolutionPath::modes_equal};
+  for (const Case& of :
+       {Case{RingGrid::healpix(8), 180, {ConvolutionPath::modes}},
+        Case{RingGrid::healpix(8), 30, edges}, Case{RingGrid::gauss_legendre(15, 31), 50, edges}}) {
+    const std::vector<double> k_l = {0, 0, 1, 0.8, 1, 0.5, 0.4, 0.3, 0.4, 0.2};
+    const RadialKernel kernel =
+        RadialKernel::from_beam(k_l, KernelSupport::angle(of.support * degree), 2);
+    const std::vector<Pixels> maps = {random_pixels(of.grid, 1), random_pixels(of.grid, 2)};
+    const SpinPixelMaps sums = convolve_spin_directly(of.grid, kernel, {maps[0], maps[1]});
+    RingConvolutionSpec spec;
+    spec.grid = std::make_shared<const RingGrid>(of.grid);
+    spec.kernels = {gaussian(40)};
+    const RingConvolution scalar(comm(), spec);
+    spec.kernels = {kernel};
+    spec.n_maps = 2;
+    for (const ConvolutionPath path : of.paths) {
+      spec.path = path;
+      spec.ring_bands = nullptr;
+      expect_own_rings<double>(comm(), spec, maps, {sums.q, sums.u}, tolerance::round_trip);
+      spec.ring_bands = scalar.ring_bands();
+      expect_own_rings<float>(comm(), spec, maps, {sums.q, sums.u}, tolerance::single_storage);
+      const RingConvolution again(comm(), spec);
+      EXPECT_EQ(again.rings().n_pixels(), scalar.rings().n_pixels());
+    }
+  }
+}
+
 TEST_P(RingConvolutionOnRanks, ThePlainModeIsTheSameOnAnyNumberOfRanks) {
   const RingGrid grid = RingGrid::healpix(8);
   const Pixels map = random_pixels(grid, 4);

@@ -25,18 +25,28 @@ constexpr int band_limit = 32;
 /// Wide enough that no power is left above it.
 constexpr double fwhm = 0.6;
 
-/// Two maps on an exact grid and both methods of smoothing, on the same rings.
+/// Two maps, or the two of a field of spin, on an exact grid and both methods of smoothing, on the
+/// same rings.
 class RingSmoothing : public OnEveryRankCount {
  protected:
-  RingConvolution convolution() const {
+  RingConvolution convolution(int spin = 0) const {
     RingConvolutionSpec spec;
     spec.grid = grid_;
-    spec.kernels = {RadialKernel::gaussian(fwhm, KernelSupport::whole())};
+    spec.kernels = {RadialKernel::gaussian(fwhm, KernelSupport::whole(), spin)};
     spec.n_maps = 2;
     return {comm(), spec};
   }
-  SphericalHarmonicTransform transform(const RingConvolution& rings) const {
-    TransformSpec spec = Case{grid_, band_limit, band_limit, {0, 0}}.spec();
+  /// Of masks, on the same rings.
+  RingConvolution scalar_convolution(const RingConvolution& rings) const {
+    RingConvolutionSpec spec;
+    spec.grid = grid_;
+    spec.kernels = {RadialKernel::gaussian(fwhm, KernelSupport::whole())};
+    spec.ring_bands = rings.ring_bands();
+    return {comm(), spec};
+  }
+  SphericalHarmonicTransform transform(const RingConvolution& rings, int spin = 0) const {
+    std::vector<int> spins = spin == 0 ? std::vector<int>{0, 0} : std::vector<int>{spin};
+    TransformSpec spec = Case{grid_, band_limit, band_limit, std::move(spins)}.spec();
     spec.ring_bands = std::make_shared<RingDistribution>(rings.plan().bands());
     return {comm(), spec};
   }
@@ -58,9 +68,11 @@ class RingSmoothing : public OnEveryRankCount {
   }
 
   template <class T>
-  void expect_the_same(const MaskOptions& treatment, bool with_unseen, double bound) const {
-    RingConvolution rings = convolution();
-    SphericalHarmonicTransform harmonic = transform(rings);
+  void expect_the_same(const MaskOptions& treatment, bool with_unseen, double bound,
+                       int spin = 0) const {
+    RingConvolution rings = convolution(spin);
+    RingConvolution of_masks = scalar_convolution(rings);
+    SphericalHarmonicTransform harmonic = transform(rings, spin);
     SmoothingOptions options;
     static_cast<MaskOptions&>(options) = treatment;
     options.beam = gaussian_beam(fwhm, band_limit);
@@ -71,8 +83,8 @@ class RingSmoothing : public OnEveryRankCount {
     MapBuffer<T> in = copy_of(expected);
     MapBuffer<T> out = harmonic.make_map<T>();
     const SmoothingReport by_harmonics = smooth_harmonic<T>(harmonic, options, expected.view());
-    const SmoothingReport report =
-        smooth_on_rings<T>(comm(), rings, treatment, in.view(), out.view());
+    const SmoothingReport report = smooth_on_rings<T>(comm(), rings, treatment, in.view(),
+                                                      out.view(), spin > 0 ? &of_masks : nullptr);
     EXPECT_EQ(report.maps.front().unseen_pixels, by_harmonics.maps.front().unseen_pixels);
     EXPECT_EQ(report.convolutions, by_harmonics.mask_transforms > 0 ? 2 : 1);
     EXPECT_NEAR(report.maps.front().removed.monopole, by_harmonics.maps.front().removed.monopole,
@@ -107,6 +119,15 @@ TEST_P(RingSmoothing, TreatsUnseenPixelsAsTheHarmonicSmoothingDoes) {
     treatment.unseen = unseen;
     expect_the_same<double>(treatment, true, tolerance::round_trip);
     expect_the_same<float>(treatment, true, tolerance::single_storage);
+  }
+}
+
+TEST_P(RingSmoothing, OfFieldsOfSpinIsTheHarmonicSmoothing) {
+  MaskOptions treatment;
+  treatment.unseen = UnseenPolicy::normalize;
+  for (const bool with_unseen : {false, true}) {
+    expect_the_same<double>(treatment, with_unseen, tolerance::round_trip, 2);
+    expect_the_same<float>(treatment, with_unseen, tolerance::single_storage, 2);
   }
 }
 

@@ -51,12 +51,12 @@ int samples_for(int limit) {
 }
 
 /// Returns the highest degree of one kernel, or 0.
-int highest_degree(const std::vector<double>& k_l, double error) {
+int highest_degree(const std::vector<double>& k_l, int spin, double error) {
   double all = 0;
   for (std::size_t l = 0; l < k_l.size(); ++l)
     all += (2.0 * static_cast<double>(l) + 1) * k_l[l] * k_l[l];
   // Multipoles below this are rounding errors.
-  const double noise = 5e-15 * std::abs(k_l[0]);
+  const double noise = 5e-15 * std::abs(k_l[to_size(spin)]);
   const double allowed = std::pow(std::max(error, rounding), 2) * all;
   double tail = 0;
   std::size_t degree = k_l.size() - 1;
@@ -75,18 +75,18 @@ int highest_degree(const RingGrid& grid, const std::vector<RadialKernel>& kernel
   const int lmax = checked_cast<int>(grid.longest_ring() + 64, "degrees of a kernel");
   int degree = 0;
   for (const RadialKernel& kernel : kernels) {
-    const int own = highest_degree(kernel.multipoles(lmax), error);
+    const int own = highest_degree(kernel.multipoles(lmax), kernel.spin(), error);
     if (own == 0) return 0;
     degree = std::max(degree, own);
   }
   return degree;
 }
 
-ModeRows band_limited_rows(const RingGrid& grid, int degree) {
+ModeRows band_limited_rows(const RingGrid& grid, int degree, int spin) {
   ModeRows rows;
   rows.kind = ModeRows::Kind::band_limited;
   rows.zone = {0, grid.n_rings()};
-  const ModeLimits limits(grid, degree, degree, 0);
+  const ModeLimits limits(grid, degree, degree, spin);
   for (std::int64_t r = 0; r < grid.n_rings(); ++r) {
     rows.m_limit.push_back(limits.m_limit(RingId{r}));
     rows.n_samples.push_back(samples_for(rows.m_limit.back()));

@@ -42,8 +42,8 @@ struct ModeRows {
 /// grid; 0 if they do not within the degrees the grid resolves.
 int highest_degree(const RingGrid& grid, const std::vector<RadialKernel>& kernels, double error);
 
-/// Returns the rows for a kernel without degrees above `degree`.
-ModeRows band_limited_rows(const RingGrid& grid, int degree);
+/// Returns the rows for a kernel of a spin without degrees above `degree`.
+ModeRows band_limited_rows(const RingGrid& grid, int degree, int spin);
 /// Returns the rows for a run of rings of one length.
 ModeRows circulant_rows(const RingGrid& grid, RingRange rings);
 /// Returns the rows with orders up to each ring's Nyquist. Error  UsageError unless the rings'

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -78,7 +79,13 @@ RingConvolutionPlan::RingConvolutionPlan(const RingConvolutionSpec& spec, int ra
   sectors_ = SectorRule::for_grid(grid());
   run_ = EqualRun::for_grid(grid());
   choose_modes(n_ranks);
-  bands_.emplace(spec_.grid, ring_costs(), n_ranks);
+  if (spec_.ring_bands == nullptr) {
+    bands_.emplace(spec_.grid, ring_costs(), n_ranks);
+  } else {
+    if (spec_.ring_bands->n_ranks() != n_ranks || spec_.ring_bands->grid() != spec_.grid)
+      refuse("the ring bands given are those of another grid or number of ranks");
+    bands_.emplace(*spec_.ring_bands);
+  }
   own_.emplace(bands_->rings(rank));
   plan_halos(rank);
   lay_out_rows();
@@ -90,7 +97,12 @@ void RingConvolutionPlan::check() const {
   if (spec_.highest_degree < 0) refuse("a highest degree below 0; give 0 where all count");
   if (spec_.n_maps < 1) refuse("expected at least one map, got " + std::to_string(spec_.n_maps));
   const std::int64_t n_kernels = ssize64(spec_.kernels);
-  if (n_kernels != 1 && n_kernels != spec_.n_maps) {
+  for (const RadialKernel& kernel : spec_.kernels) {
+    if (kernel.spin() != spin()) refuse("kernels of different spins; convolve their maps apart");
+  }
+  if (n_kernels > 0 && spin() > 0) {
+    check_spin();
+  } else if (n_kernels != 1 && n_kernels != spec_.n_maps) {
     refuse(std::to_string(n_kernels) + " kernels for " + std::to_string(spec_.n_maps) +
            " maps; pass one for all, or one for each");
   }
@@ -100,6 +112,22 @@ void RingConvolutionPlan::check() const {
     if (ring.weight != 0) continue;
     refuse("the grid " + grid().name() + " has no quadrature weights");
   }
+}
+
+void RingConvolutionPlan::check_spin() const {
+  const std::int64_t n_kernels = ssize64(spec_.kernels);
+  if (spec_.n_maps % 2 != 0 || (n_kernels != 1 && 2 * n_kernels != spec_.n_maps)) {
+    refuse(
+        std::to_string(n_kernels) + " kernels of spin " + std::to_string(spin()) + " for " +
+        std::to_string(spec_.n_maps) +
+        " maps; fields of that spin are pairs of maps, pass one kernel for all, or one for each");
+  }
+  if (spec_.mode == ConvolutionMode::plain)
+    refuse("the plain mode is for scalar fields; use the exact mode");
+  if (spec_.rows == KernelRows::fft)
+    refuse("rows of kernels for fields of spin are made by sums; leave the rows to the plan");
+  if (spec_.backend != Backend::host)
+    refuse("fields of spin are convolved on the host; use Backend::host for them");
 }
 
 ConvolutionSeconds RingConvolutionPlan::predicted(int rank) const {
@@ -167,7 +195,7 @@ std::vector<ModeRows> RingConvolutionPlan::mode_candidates() const {
   if (spec_.path == Path::automatic || spec_.path == Path::modes) {
     const int found = highest_degree(grid(), spec_.kernels, spec_.error);
     const int degree = found > 0 ? found : spec_.highest_degree;
-    if (degree > 0) candidates.push_back(band_limited_rows(grid(), degree));
+    if (degree > 0) candidates.push_back(band_limited_rows(grid(), degree, spin()));
     if (degree == 0 && spec_.path == Path::modes) {
       refuse(
           "the kernel has no highest degree on this grid (a hard edge, or a beam narrower than the "
@@ -195,7 +223,7 @@ void RingConvolutionPlan::choose_modes(int n_ranks) {
 }
 
 RowFft RingConvolutionPlan::fastest_fft(const ModeRows& modes, int n_ranks) const {
-  if (modes.zone.empty() || spec_.rows == KernelRows::sums) return {};
+  if (modes.zone.empty() || spec_.rows == KernelRows::sums || spin() > 0) return {};
   const std::int64_t middle = (modes.zone.begin + modes.zone.end) / 2;
   const Ring& ring = grid().ring(RingId{middle});
   const std::int64_t around = *std::max_element(modes.n_samples.begin(), modes.n_samples.end());
@@ -279,6 +307,8 @@ ConvolutionSeconds RingConvolutionPlan::predict_ring(const ModeRows& modes, std:
   const ConvolutionRates rates;
   const double n_maps = static_cast<double>(spec_.n_maps);
   const double n_kernels = static_cast<double>(spec_.kernels.size());
+  // Cosine and sine sums.
+  const double n_rows = n_kernels * static_cast<double>(maps_of_field());
   const double n_symmetric = sectors_.is_mirrored() ? 16.0 : 1.0;
   const double n_lanes =
       static_cast<double>(sectors_.n_sectors * sectors_.n_hemispheres * spec_.n_maps);
@@ -293,7 +323,8 @@ ConvolutionSeconds RingConvolutionPlan::predict_ring(const ModeRows& modes, std:
     cost.ring_fft = 2 * n_maps * (of_pixel * n_out + rates.ring_fft_mode * n_modes);
     cost.modes = n_maps * rates.mode_copy * n_modes;
   }
-  if (!has_modes && run_.rings.contains(t0)) cost.stencil = rates.stencil_pixel * n_out * n_maps;
+  if (!has_modes && spin() == 0 && run_.rings.contains(t0))
+    cost.stencil = rates.stencil_pixel * n_out * n_maps;
   const RingRange near = window(t0);
   // Tiles of pairs of rings are rarely full.
   const double partners = static_cast<double>(near.size() / 2 + 1);
@@ -320,11 +351,15 @@ ConvolutionSeconds RingConvolutionPlan::predict_ring(const ModeRows& modes, std:
       const double samples = by_fft ? transformed : summed;
       const double row =
           by_fft ? modes.row_fft.nanoseconds(rates, samples) : orders * samples * rates.mode_sum;
-      const double product = by_fft ? rates.row_product : rates.mode_product;
+      const double product = by_fft || spin() > 0 ? rates.row_product : rates.mode_product;
       // Half of the pairs are their own transpose; half of the rest are mirrors.
       const double unique = pairs / (is_symmetric_ ? 4 : 2);
-      cost.modes += unique * n_kernels * samples * rates.mode_sample * modes.row_fft.n_passes;
-      cost.modes += unique * tile_waste * (n_kernels * row + orders * n_maps * product);
+      cost.modes += unique * n_rows * samples * rates.mode_sample * modes.row_fft.n_passes;
+      cost.modes += unique * tile_waste * (n_rows * row + orders * n_maps * product);
+    } else if (spin() > 0) {
+      const auto shared = static_cast<double>(std::gcd(out.n_phi, in.n_phi));
+      cost.sectors += pairs * n_out * taps *
+                      (n_maps * rates.spin_product + n_kernels * rates.spin_value / shared);
     } else if (run_.rings.contains(t0) && run_.rings.contains(t)) {
       cost.stencil += pairs * taps * rates.stencil_product * n_out * n_maps;
       cost.stencil += pairs * taps * rates.stencil_weight * n_kernels;
@@ -376,9 +411,12 @@ void RingConvolutionPlan::choose_maps_together() {
   // Half of the memory allowed beside the modes of one map; the same on all ranks.
   const double room = 0.5 * scratch_share * static_cast<double>(grid().n_pixels()) *
                       static_cast<double>(spec_.n_maps * spec_.bytes_per_pixel);
-  const double most = 1 + std::floor(room / static_cast<double>(n_modes * mode_size));
-  maps_together_ = static_cast<std::int64_t>(std::min(most, static_cast<double>(spec_.n_maps)));
-  while (spec_.n_maps % maps_together_ != 0) --maps_together_;
+  const std::int64_t of_field = maps_of_field();
+  const double more = std::floor(room / static_cast<double>(n_modes * mode_size * of_field));
+  const std::int64_t n_fields = spec_.n_maps / of_field;
+  auto together = static_cast<std::int64_t>(std::min(1 + more, static_cast<double>(n_fields)));
+  while (n_fields % together != 0) --together;
+  maps_together_ = together * of_field;
 }
 
 std::int64_t RingConvolutionPlan::mode_bytes() const {
@@ -406,7 +444,7 @@ std::int64_t RingConvolutionPlan::scratch_goal(int n_threads) const {
   const double maps = static_cast<double>(own_->n_pixels()) *
                       static_cast<double>(spec_.n_maps * spec_.bytes_per_pixel);
   const double more_modes =
-      static_cast<double>(own_rows_.size() * (maps_together_ - 1) * mode_size);
+      static_cast<double>(own_rows_.size() * (maps_together_ - maps_of_field()) * mode_size);
   return scratch_within(scratch_share * maps - more_modes, n_threads);
 }
 

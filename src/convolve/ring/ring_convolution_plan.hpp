@@ -38,7 +38,8 @@ struct EqualRun {
 
 /// Who convolves what and how, as plain data made without MPI. Every pair of rings within the
 /// support is summed in exactly one way: by modes where both rings have modes, by a stencil where
-/// both are of the equal run, and else by sectors.
+/// both are of the equal run, and else by sectors. Fields of spin have sums of their own in place
+/// of the last two.
 class RingConvolutionPlan {
  public:
   enum class Way { modes, stencil, sectors };
@@ -53,6 +54,8 @@ class RingConvolutionPlan {
   /// Ring ownership: bands of equal cost.
   const RingDistribution& bands() const { return *bands_; }
   const LocalRings& own() const { return *own_; }
+  int spin() const { return spec_.kernels.front().spin(); }  ///< of all fields
+  std::int64_t maps_of_field() const { return spin() > 0 ? 2 : 1; }
   double support() const { return support_; }  ///< the largest of all kernels
   double widest_chord() const;                 ///< its squared chord
   /// Returns true if every ring has a mirror at pi - theta with the same pixels.
@@ -93,11 +96,11 @@ class RingConvolutionPlan {
   const HaloPlan& mode_halo() const { return mode_halo_; }
   const RingPayload& mode_orders() const { return mode_orders_; }
 
-  /// Maps of a batch whose modes are held at a time; a divisor of n_maps.
+  /// Maps of a batch whose modes are held at a time: whole fields, a divisor of n_maps.
   std::int64_t maps_together() const { return maps_together_; }
 
   // Bytes of this rank beside its maps. The goal for all memory of a convolution together is input
-  // + output + halo + the modes of one map + at most a fifth of input + output.
+  // + output + halo + the modes of one field + at most a fifth of input + output.
   std::int64_t mode_bytes() const;  ///< own and halo rings
   std::int64_t halo_bytes() const;  ///< pixels of halo rings
   /// Returns the bytes of tables and scratch.
@@ -118,6 +121,7 @@ class RingConvolutionPlan {
     std::vector<ConvolutionSeconds> of_ring;  ///< [ring]
   };
   void check() const;
+  void check_spin() const;
   void choose_modes(int n_ranks);
   std::vector<ModeRows> mode_candidates() const;
   /// Share of the partners with modes that are on none of the bands.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <cstdint>
 #include <numbers>
 
@@ -32,6 +33,32 @@ struct RingPairChord {
   }
 
   static double square(double x) { return x * x; }
+};
+
+/// How a field of spin s turns on the great circle from a pixel of ring b to one of ring a: its
+/// kernel is K(theta) exp(i s gamma) = K(theta) / cos(theta / 2)^2s z^2s, z = cos(theta / 2) exp(i
+/// gamma / 2) the product of the two frames' spinors. z^2 needs no angle at either end and is
+/// smooth for all pairs of pixels.
+struct RingPairTransport {
+  double cosine = 0;  ///< of the even part of 2 z^2, besides a constant
+  double constant = 0;
+  double sine = 0;  ///< of the odd part
+
+  RingPairTransport(const Ring& a, const Ring& b)
+      : cosine(1 + a.cos_theta * b.cos_theta),
+        constant(a.sin_theta * b.sin_theta),
+        sine(a.cos_theta + b.cos_theta) {}
+
+  /// Returns z^2s for phi = longitude in a - longitude in b, given sin(phi / 2)^2 and sin(phi).
+  std::complex<double> factor(double sin2_half_phi, double sin_phi, int spin) const {
+    const std::complex<double> square((cosine + constant) / 2 - cosine * sin2_half_phi,
+                                      -sine * sin_phi / 2);
+    std::complex<double> power = square;
+    for (int s = 1; s < spin; ++s)
+      power = {power.real() * square.real() - power.imag() * square.imag(),
+               power.real() * square.imag() + power.imag() * square.real()};
+    return power;
+  }
 };
 
 /// Returns the largest difference in longitude between a ring's pixels and points within an angle

@@ -16,6 +16,7 @@
 #include "convolve/ring/host/mode_product.hpp"
 #include "convolve/ring/host/pixel_sectors.hpp"
 #include "convolve/ring/host/pixel_stencil.hpp"
+#include "convolve/ring/host/spin_pixels.hpp"
 #include "convolve/ring/mode_zone.hpp"
 #include "convolve/ring/ring_convolution_plan.hpp"
 #include "convolve/ring/ring_convolution_stage.hpp"
@@ -32,21 +33,24 @@ namespace {
 
 constexpr std::int64_t double_bytes = sizeof(double);
 
-/// The three ways to sum. They run one after the other and share scratch.
+/// The ways to sum. They run one after the other and share scratch.
 struct Stages {
   Stages(const RingConvolutionPlan& plan, int n_threads)
       : most_scratch(plan.scratch_goal(n_threads) / double_bytes),
         stencil(plan, n_threads),
         sectors(plan, n_threads, most_scratch),
+        spin_pixels(plan, n_threads),
         product(plan, n_threads, most_scratch) {}
 
   std::int64_t scratch_size() const {
-    return std::max({stencil.scratch_size(), sectors.scratch_size(), product.scratch_size()});
+    return std::max({stencil.scratch_size(), sectors.scratch_size(), spin_pixels.scratch_size(),
+                     product.scratch_size()});
   }
 
   std::int64_t most_scratch;
   PixelStencil stencil;
   PixelSectors sectors;
+  SpinPixels spin_pixels;
   ModeProduct product;
 };
 
@@ -116,10 +120,11 @@ HostRingConvolution::HostRingConvolution(const Communicator& comm, const RingCon
 void HostRingConvolution::prepare() {
   const RingConvolutionSpec& spec = plan_.spec();
   const bool shares = spec.kernels.size() == 1;
+  const std::int64_t of_field = plan_.maps_of_field();
   for (std::int64_t i = 0; i < ssize64(spec.kernels); ++i) {
     const RadialKernel& kernel = spec.kernels[to_size(i)];
-    kernels_.push_back(
-        {&kernel.table(), kernel.support(), kernel.bound(), i, shares ? spec.n_maps : 1});
+    kernels_.push_back({&kernel.table(), kernel.support(), kernel.bound(), i * of_field,
+                        shares ? spec.n_maps : of_field});
   }
   stages_.emplace(plan_, omp_get_max_threads());
   if (plan_.has_modes()) {
@@ -195,6 +200,11 @@ void HostRingConvolution::sum_pixels(const RingSource<T>& source, MapView<T> out
     const StageTimer timer(&times_, "sectors");
     for (const KernelMaps& kernel : kernels_)
       stages_->sectors.convolve(kernel, source, out, scratch_.data());
+  }
+  if (!stages_->spin_pixels.empty()) {
+    const StageTimer timer(&times_, "sectors");
+    for (const KernelMaps& kernel : kernels_)
+      stages_->spin_pixels.convolve(kernel, source, out, scratch_.data());
   }
 }
 

@@ -16,13 +16,19 @@ struct Pieces {
   double* in;
   double* out;
   double* cosines;
+  double* sines = nullptr;
+  double* rows = nullptr;
 
-  Pieces(const ModeSamples& samples, std::int64_t row, ScratchArena& pieces) {
+  /// row  doubles of a ring in all arrays
+  Pieces(const ModeSamples& samples, std::int64_t row, bool has_spin, ScratchArena& pieces) {
     // A tile that is not full reads beyond its last partner.
     const std::int64_t size = (samples.most_rings() + samples.step() * mode_sum::pairs) * row;
     in = pieces.take<double>(size);
     out = pieces.take<double>(size);
     cosines = pieces.take<double>(samples.step() * samples.most_summed() * orders);
+    if (!has_spin) return;
+    sines = pieces.take<double>(samples.step() * samples.most_summed() * orders);
+    rows = pieces.take<double>(2 * mode_sum::pairs * orders);
   }
 };
 
@@ -38,7 +44,7 @@ std::int64_t ModeBlock::rings_at_once(const RingConvolutionPlan& plan, std::int6
 std::int64_t ModeBlock::scratch_size(const RingConvolutionPlan& plan, const ModeSamples& samples,
                                      std::int64_t n_maps) {
   ScratchArena pieces;
-  Pieces(samples, row_size(plan, n_maps), pieces);
+  Pieces(samples, row_size(plan, n_maps), plan.spin() > 0, pieces);
   return pieces.whole_pages();
 }
 
@@ -49,13 +55,16 @@ std::int64_t ModeBlock::carried_size(const RingConvolutionPlan& plan, const Mode
 
 void ModeBlock::place(const KernelMaps& maps, double* scratch) {
   maps_ = maps;
-  row_ = row_size(*plan_, maps.n_maps);
+  n_channels_ = maps.n_maps / n_arrays_;
+  row_ = row_size(*plan_, n_channels_);
   rule_ = -1;
   ScratchArena place(scratch);
-  const Pieces pieces(*samples_, row_, place);
+  const Pieces pieces(*samples_, n_arrays_ * row_, has_spin(), place);
   in_ = pieces.in;
   out_ = pieces.out;
   cosines_ = pieces.cosines;
+  sines_ = pieces.sines;
+  rows_ = pieces.rows;
 }
 
 template <class Work>
@@ -89,12 +98,16 @@ void ModeBlock::load(const OrderSet& set, const ModeSamples::Part& part, const C
   set_ = set;
   part_ = part;
   const std::int64_t n_rings = part.reach - part.first_ring;
-  const std::int64_t size = (n_rings + samples_->step() * mode_sum::pairs) * row_;
-  std::fill_n(in_, size, 0.0);
-  std::copy_n(carried, n_carried * row_, out_);
-  std::fill(out_ + n_carried * row_, out_ + size, 0.0);
+  array_size_ = (n_rings + samples_->step() * mode_sum::pairs) * row_;
+  std::fill_n(in_, n_arrays_ * array_size_, 0.0);
+  for (std::int64_t array = 0; array < n_arrays_; ++array) {
+    double* out = out_ + array * array_size_;
+    std::copy_n(carried + array * n_carried * row_, n_carried * row_, out);
+    std::fill(out + n_carried * row_, out + array_size_, 0.0);
+  }
   for_each_run(plan_->rows(), {part.first_ring, part.reach}, [&](const Run& run) {
     const Complex* from = modes + run.position * n_maps() + maps_.first_map;
+    if (has_spin()) return load_fields(run, from);
     for (std::int64_t map = 0; map < maps_.n_maps; ++map) {
       double* to = in_ + at(run.rings.begin, run.view, map, run.lane);
       const std::int64_t step = run.view == 0 ? row_ : -row_;
@@ -107,8 +120,44 @@ void ModeBlock::load(const OrderSet& set, const ModeSamples::Part& part, const C
   });
 }
 
+void ModeBlock::load_fields(const Run& run, const Complex* from) {
+  const std::int64_t step = run.view == 0 ? row_ : -row_;
+  for (std::int64_t field = 0; field < n_channels_; ++field) {
+    double* to = in_ + at(run.rings.begin, run.view, field, run.lane);
+    double* const of_p = to + run.view * array_size_;
+    double* const of_conjugate = to + (1 - run.view) * array_size_;
+    for (std::int64_t i = 0; i < run.rings.size(); ++i) {
+      const Complex q = from[i * n_maps() + 2 * field];
+      const Complex u = from[i * n_maps() + 2 * field + 1];
+      of_p[i * step] = q.real() - u.imag();
+      of_p[i * step + orders] = q.imag() + u.real();
+      of_conjugate[i * step] = q.real() + u.imag();
+      of_conjugate[i * step + orders] = q.imag() - u.real();
+    }
+  }
+}
+
+void ModeBlock::add_spin(const ModePairs& pairs, const mode_sum::Tile& tile) {
+  constexpr std::int64_t size = mode_sum::pairs * orders;
+  const std::int64_t first = pairs.half * samples_->most_summed() * orders;
+  mode_sum::sum_rows(tile, cosines_ + first, rows_);
+  mode_sum::Tile of_sines = tile;
+  of_sines.samples += pairs.size();
+  mode_sum::sum_rows(of_sines, sines_ + first, rows_ + size);
+  for (std::int64_t i = 0; i < size; ++i) {
+    const double even = rows_[i];
+    const double odd = rows_[size + i];
+    rows_[i] = even + odd;
+    rows_[size + i] = even - odd;
+  }
+  for (std::int64_t array = 0; array < 2; ++array) {
+    const std::int64_t place = array * array_size_;
+    mode_sum::add_rows(tile, rows_ + array * size, row_ / orders, in_ + place, out_ + place);
+  }
+}
+
 void ModeBlock::add(const Pairs& some, const double* samples,
-                    const std::vector<std::vector<double>>& cosines) {
+                    const std::vector<ModeTables>& tables) {
   const double* rows = some.rows;
   for (std::int64_t i = some.begin; i < some.end; ++i, rows += some.apart) {
     const ModePairs& pairs = samples_->pairs()[to_size(i)];
@@ -122,13 +171,29 @@ void ModeBlock::add(const Pairs& some, const double* samples,
     if (pairs.rule != rule_) {
       rule_ = pairs.rule;
       const std::int64_t most = samples_->most_summed();
-      find_cosines(set_, cosines[to_size(rule_)],
-                   {samples_->step(), std::min(samples_->most_samples(rule_), most), most},
-                   cosines_);
+      const SampleShape shape{samples_->step(), std::min(samples_->most_samples(rule_), most),
+                              most};
+      find_cosines(set_, tables[to_size(rule_)].cosine, shape, cosines_);
+      if (has_spin()) find_cosines(set_, tables[to_size(rule_)].sine, shape, sines_, -1);
+    }
+    if (has_spin()) {
+      add_spin(pairs, tile);
+      continue;
     }
     const double* from = cosines_ + pairs.half * samples_->most_summed() * orders;
     mode_sum::add(tile, from, row_ / orders, in_, out_);
   }
+}
+
+ModeBlock::Complex ModeBlock::sum_of_views(std::int64_t ring, std::int64_t view,
+                                           std::int64_t channel, std::int64_t lane,
+                                           std::int64_t array, bool is_seen_twice) const {
+  const double* from = out_ + array * array_size_ + at(ring, view, channel, lane);
+  Complex value(from[0], from[orders]);
+  if (!is_seen_twice) return value;
+  const std::int64_t other = has_spin() ? 1 - array : array;
+  from = out_ + other * array_size_ + at(ring, 1 - view, channel, lane);
+  return value + Complex(from[0], from[orders]);
 }
 
 void ModeBlock::store(Complex* modes, double* carried) const {
@@ -136,25 +201,35 @@ void ModeBlock::store(Complex* modes, double* carried) const {
   const RingRange also{part_.first_ring, n_views(*plan_) == 2 ? part_.reach : part_.first_ring};
   for_each_run(plan_->own_rows(), {part_.first_ring, part_.next_ring}, [&](const Run& run) {
     Complex* to = modes + run.position * n_maps() + maps_.first_map;
-    const std::int64_t other = 1 - run.view;
     for (std::int64_t i = 0; i < run.rings.size(); ++i) {
       const std::int64_t ring = run.rings.begin + i;
       // The equator is its own mirror and has already been written.
       if (run.view == 1 && ring == mirror(ring)) continue;
-      const bool is_seen_twice = also.contains(seen(ring, other));
-      for (std::int64_t map = 0; map < maps_.n_maps; ++map) {
-        const double* from = out_ + at(ring, run.view, map, run.lane);
-        Complex value(from[0], from[orders]);
-        if (is_seen_twice) {
-          from = out_ + at(ring, other, map, run.lane);
-          value += Complex(from[0], from[orders]);
+      const bool is_seen_twice = also.contains(seen(ring, 1 - run.view));
+      const auto sum = [&](std::int64_t channel, std::int64_t array) {
+        return sum_of_views(ring, run.view, channel, run.lane, array, is_seen_twice);
+      };
+      Complex* of_ring = to + i * n_maps();
+      for (std::int64_t channel = 0; channel < n_channels_; ++channel) {
+        if (!has_spin()) {
+          of_ring[channel] = sum(channel, 0);
+          continue;
         }
-        to[i * n_maps() + map] = value;
+        const Complex p = sum(channel, run.view);
+        const Complex conjugate = sum(channel, 1 - run.view);
+        const Complex difference = 0.5 * (p - conjugate);
+        of_ring[2 * channel] = 0.5 * (p + conjugate);
+        of_ring[2 * channel + 1] = {difference.imag(), -difference.real()};
       }
     }
     if (plan_->modes().kind != ModeRows::Kind::band_limited) halve_nyquist(run, modes);
   });
-  std::copy_n(out_ + (part_.next_ring - part_.first_ring) * row_, part_.n_shared * row_, carried);
+  const std::int64_t shared = part_.n_shared * row_;
+  for (std::int64_t array = 0; array < n_arrays_; ++array) {
+    const double* out = out_ + array * array_size_;
+    std::copy_n(out + (part_.next_ring - part_.first_ring) * row_, shared,
+                carried + array * shared);
+  }
 }
 
 /// A synthesis counts a ring's Nyquist mode as two orders.
@@ -169,7 +244,7 @@ void ModeBlock::halve_nyquist(const Run& run, Complex* modes) const {
 }
 
 void find_cosines(const OrderSet& set, const std::vector<double>& table, const SampleShape& samples,
-                  double* cosines) {
+                  double* cosines, double beyond_half) {
   const std::int64_t around = ssize64(table) - 1;
   const std::int64_t turn = 2 * around;
   for (std::int64_t half = 0; half < samples.n_halves; ++half) {
@@ -179,7 +254,7 @@ void find_cosines(const OrderSet& set, const std::vector<double>& table, const S
       const std::int64_t step = (set.step * angle % turn + turn) % turn;
       std::int64_t k = (set.first * angle % turn + turn) % turn;
       for (std::int64_t lane = 0; lane < orders; ++lane, ++to) {
-        *to = table[to_size(std::min(k, turn - k))];
+        *to = k <= around ? table[to_size(k)] : beyond_half * table[to_size(turn - k)];
         k += step;
         if (k >= turn) k -= turn;
       }

@@ -17,17 +17,21 @@ namespace {
 
 /// Most maps whose modes are multiplied together.
 constexpr std::int64_t most_maps = 4;
-std::vector<double> cosine_table(std::int64_t around) {
-  std::vector<double> table;
-  for (std::int64_t k = 0; k <= around; ++k)
-    table.push_back(
-        std::cos(std::numbers::pi * static_cast<double>(k) / static_cast<double>(around)));
-  return table;
+
+ModeTables tables_for(std::int64_t around, bool has_spin) {
+  ModeTables tables;
+  for (std::int64_t k = 0; k <= around; ++k) {
+    const double angle = std::numbers::pi * static_cast<double>(k) / static_cast<double>(around);
+    tables.cosine.push_back(std::cos(angle));
+    if (has_spin) tables.sine.push_back(k == around ? 0 : std::sin(angle));
+  }
+  return tables;
 }
 
 /// Number of maps with a common kernel that are multiplied together.
 std::int64_t maps_multiplied(const RingConvolutionPlan& plan) {
-  return plan.spec().kernels.size() == 1 ? std::min(most_maps, plan.maps_together()) : 1;
+  return plan.spec().kernels.size() == 1 ? std::min(most_maps, plan.maps_together())
+                                         : plan.maps_of_field();
 }
 
 /// The rest is left to the carried rings of all blocks of orders; without them in memory the
@@ -49,7 +53,8 @@ ModeProduct::ModeProduct(const RingConvolutionPlan& plan, int n_threads, std::in
       samples_(
           plan, room_for_samples(most_scratch),
           ModeBlock::rings_at_once(plan, n_maps_, room_for_block(plan, most_scratch, n_threads))) {
-  for (const std::int64_t around : samples_.rules()) cosines_.push_back(cosine_table(around));
+  for (const std::int64_t around : samples_.rules())
+    tables_.push_back(tables_for(around, plan.spin() > 0));
   if (samples_.pairs().empty()) return;
   block_size_ = ModeBlock::scratch_size(plan, samples_, n_maps_);
   carried_size_ = ModeBlock::carried_size(plan, samples_, n_maps_);
@@ -95,7 +100,7 @@ std::int64_t ModeProduct::scratch_size() const { return place(nullptr).size; }
 
 std::int64_t ModeProduct::table_bytes() const {
   std::int64_t sum = samples_.bytes() + (transform_ ? transform_->bytes() : 0);
-  for (const auto& table : cosines_) sum += held_bytes(table);
+  for (const ModeTables& tables : tables_) sum += held_bytes(tables.cosine, tables.sine);
   return sum;
 }
 
@@ -141,7 +146,7 @@ void ModeProduct::multiply_by_sums(const ModeSamples::Part& part, BlockRange blo
     for (std::int64_t i = blocks.begin; i < blocks.end; ++i) {
       double* carried = scratch.carried + (i - blocks.begin) * carried_size_;
       block.load(orders_[to_size(i)].sets[0], part, modes.data(), n_carried, carried);
-      block.add({part.begin, part.end, nullptr, 0}, scratch.samples, cosines_);
+      block.add({part.begin, part.end, nullptr, 0}, scratch.samples, tables_);
       block.store(modes.data(), carried);
     }
   }
@@ -172,7 +177,7 @@ void ModeProduct::multiply_by_fft(const ModeSamples::Part& part, const OrderBloc
 #pragma omp for schedule(static)
       for (std::int64_t k = 0; k < n_sets; ++k) {
         const double* rows = scratch.rows + k * RowTransform::set_size;
-        blocks_[to_size(k)].add({begin, end, rows, apart}, scratch.samples, cosines_);
+        blocks_[to_size(k)].add({begin, end, rows, apart}, scratch.samples, tables_);
       }
     }
 #pragma omp for schedule(static)
@@ -197,7 +202,7 @@ void ModeProduct::find_factors(const OrderBlock& block, const Scratch& scratch) 
   const std::int64_t size = samples_.step() * n_samples * mode_sum::orders;
 #pragma omp for schedule(static)
   for (std::int64_t k = block.n_by_fft; k < ssize64(block.sets); ++k) {
-    find_cosines(block.sets[to_size(k)], cosines_[to_size(rule - rules.begin())],
+    find_cosines(block.sets[to_size(k)], tables_[to_size(rule - rules.begin())].cosine,
                  {samples_.step(), n_samples, n_samples},
                  scratch.cosines + (k - block.n_by_fft) * size);
   }

@@ -85,8 +85,8 @@ class ModeProduct {
   std::int64_t most_sets_ = 0;   ///< in a block
   std::int64_t n_together_ = 0;  ///< groups of pairs whose rows are held
   std::optional<RowTransform> transform_;
-  std::vector<ModeBlock> blocks_;             ///< one per thread, or per set with rows by FFT
-  std::vector<std::vector<double>> cosines_;  ///< [rule][k] cos(pi k / around), k <= around
+  std::vector<ModeBlock> blocks_;   ///< one per thread, or per set with rows by FFT
+  std::vector<ModeTables> tables_;  ///< [rule]
 };
 
 }  // namespace ringweave::detail::inline convolve

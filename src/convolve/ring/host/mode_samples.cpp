@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <complex>
 #include <numbers>
 
 #include "base/checked_cast.hpp"
@@ -27,6 +28,10 @@ ModeSamples::ModeSamples(const RingConvolutionPlan& plan, std::int64_t room,
     const std::int64_t most = std::max(most_summed_, most_transformed_);
     for (std::int64_t h = 0; h <= std::min(around, 2 * most); ++h)
       sin2_half.push_back(RingPairChord::square(std::sin(unit * static_cast<double>(h))));
+    if (plan.spin() == 0) continue;
+    auto& sine = sine_.emplace_back();
+    for (std::int64_t h = 0; h < ssize64(sin2_half); ++h)
+      sine.push_back(h == around ? 0 : std::sin(2 * unit * static_cast<double>(h)));
   }
   cut_parts(room, part_rings);
 }
@@ -113,7 +118,7 @@ void ModeSamples::cut_parts(std::int64_t room, std::int64_t part_rings) {
   std::int64_t most_rings = 0;
   for (std::int64_t i = 0; i < ssize64(pairs_); ++i) {
     ModePairs& pairs = pairs_[to_size(i)];
-    const std::int64_t size = pairs.n_samples * mode_sum::pairs;
+    const std::int64_t size = pairs.size() * plan_->maps_of_field();
     if (i == 0 || held + size > most_held || pairs.ring - parts_.back().first_ring >= most_rings) {
       if (i > 0) {
         parts_.back().end = i;
@@ -157,6 +162,7 @@ void ModeSamples::sort_parts() {
 std::int64_t ModeSamples::bytes() const {
   std::int64_t sum = held_bytes(pairs_);
   for (const auto& table : sin2_half_) sum += held_bytes(table);
+  for (const auto& table : sine_) sum += held_bytes(table);
   return sum;
 }
 
@@ -203,6 +209,31 @@ void ModeSamples::fill(const ModePairs& pairs, const KernelTable& kernel, double
     const double count = halves == 0 || halves == around ? 1 : 2;
     for (std::size_t p = 0; p < gap.size(); ++p)
       samples[j * mode_sum::pairs + static_cast<std::int64_t>(p)] *= count * factor[p];
+  }
+  if (plan_->spin() > 0) turn(pairs, samples);
+}
+
+void ModeSamples::turn(const ModePairs& pairs, double* samples) const {
+  const RingGrid& grid = plan_->grid();
+  const std::int64_t ring = plan_->modes().zone.begin + pairs.ring;
+  const std::vector<double>& sin2_half = sin2_half_[to_size(pairs.rule)];
+  const std::vector<double>& sine = sine_[to_size(pairs.rule)];
+  double* re = samples;
+  double* im = samples + pairs.size();
+  for (std::int64_t p = 0; p < pairs.n_partners; ++p) {
+    const RingId partner{ring + pairs.first + p * step_};
+    const RingPairTransport transport(grid.ring(RingId{ring}), grid.ring(partner));
+    for (std::int64_t j = 0; j < pairs.n_samples; ++j) {
+      const std::size_t h = to_size(2 * j + pairs.half);
+      const std::complex<double> turned =
+          transport.factor(sin2_half[h], sine[h], plan_->spin()) * re[j * mode_sum::pairs + p];
+      re[j * mode_sum::pairs + p] = turned.real();
+      im[j * mode_sum::pairs + p] = turned.imag();
+    }
+  }
+  // Tiles that are not full have rows for these too.
+  for (std::int64_t p = pairs.n_partners; p < mode_sum::pairs; ++p) {
+    for (std::int64_t j = 0; j < pairs.n_samples; ++j) im[j * mode_sum::pairs + p] = 0;
   }
 }
 

@@ -23,6 +23,9 @@ struct ModePairs {
   std::int32_t limit = 0;   ///< highest order of any of the pairs
   bool by_fft = false;      ///< whether their rows are made by FFT
   std::int64_t offset = 0;  ///< of its samples within its part
+
+  /// Returns the doubles of a real kernel's samples.
+  std::int64_t size() const { return n_samples * mode_sum::pairs; }
 };
 
 /// The kernel along phi between all pairs of rings with modes of which the rank owns at least one,
@@ -65,7 +68,8 @@ class ModeSamples {
   std::int64_t most_shared_rings() const { return most_shared_rings_; }
   std::int64_t bytes() const;
 
-  /// Computes the samples of a part, [pair][sample][partner], with n_threads threads.
+  /// Computes the samples of a part, [pair][sample][partner], with n_threads threads; for spin
+  /// [pair][re, im][sample][partner].
   void make(const Part& part, const KernelTable& kernel, int n_threads, double* samples) const;
 
  private:
@@ -77,6 +81,8 @@ class ModeSamples {
   void cut_parts(std::int64_t room, std::int64_t part_rings);
   void sort_parts();
   void fill(const ModePairs& pairs, const KernelTable& kernel, double* samples) const;
+  /// Makes samples of K / cos(theta / 2)^2s those of a kernel of spin.
+  void turn(const ModePairs& pairs, double* samples) const;
 
   const RingConvolutionPlan* plan_;
   std::int64_t step_;
@@ -84,6 +90,7 @@ class ModeSamples {
   std::vector<Part> parts_;
   std::vector<std::int64_t> rules_;
   std::vector<std::vector<double>> sin2_half_;  ///< [rule][h] sin^2(pi h / (2 around))
+  std::vector<std::vector<double>> sine_;       ///< [rule][h] sin(pi h / around), for spin
   std::vector<std::int64_t> most_samples_of_rule_;
   std::int64_t most_summed_ = 0;
   std::int64_t most_transformed_ = 0;

@@ -51,6 +51,7 @@ PixelSectors::PixelSectors(const RingConvolutionPlan& plan, int n_threads,
     : plan_(&plan),
       n_threads_(n_threads),
       shape_(plan, plan.spec().kernels.size() == 1 ? plan.spec().n_maps : 1) {
+  if (plan.spin() > 0) return;
   const std::int64_t last = plan.grid().n_rings() - 1;
   std::int64_t longest = 0;
   for (std::int64_t i = 0; i < plan.own().n_rings(); ++i) {

@@ -31,7 +31,7 @@ std::int64_t pixels_stored() {
 PixelStencil::PixelStencil(const RingConvolutionPlan& plan, int n_threads)
     : plan_(&plan), n_threads_(n_threads) {
   const EqualRun& run = plan.equal_run();
-  if (run.rings.empty() || !plan.has_stencil(run.rings.begin)) return;
+  if (plan.spin() > 0 || run.rings.empty() || !plan.has_stencil(run.rings.begin)) return;
   n_phi_ = plan.grid().ring(RingId{run.rings.begin}).n_phi;
   for (const RingBand& band : plan.own().bands()) cut(intersection(band.rings, run.rings));
   find_room();
