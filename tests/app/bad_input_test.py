@@ -313,7 +313,10 @@ class Rings(BadInput):
     wide = ("--fwhm", "20deg")
 
     def test_fields_with_spin(self):
-        self.refuse(USAGE, ["Q and U only", "--method harmonic"], *self.smooth, "--fields", "QU", *self.wide)
+        self.refuse(USAGE, ["--backend cuda", "on the host"], *self.smooth, "--fields", "QU", *self.wide, "--backend",
+                    "cuda")
+        self.refuse(USAGE, ["--iter", "no meaning with --method ring"], *self.smooth, "--fields", "TQU", *self.wide,
+                    "--iter", 1)
         self.refuse(USAGE, ["--remove"], *self.smooth, "--fields", "all", "--remove", "dipole", *self.wide)
 
     def test_options_of_a_transform(self):

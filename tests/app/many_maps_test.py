@@ -92,6 +92,7 @@ class BitForBit(ManyMaps):
         self.smooth_both_ways(scalars, ranks, "h5", "--iter", 0, "--method", "harmonic", batch=4)
         self.smooth_both_ways(maps, ranks, "h5", "--tol", 1e-3, "--lmax", 24)
         self.smooth_both_ways(maps, ranks, "h5", "--method", "ring")
+        self.smooth_both_ways(["p1.h5", "p2.h5"], ranks, "h5", "--method", "ring")
         self.smooth_both_ways(["p1.h5", "p2.h5", "p3.h5"], ranks, "h5", "--iter", 1, batch=2)
 
     def test_maps_smoothed_together_are_those_smoothed_one_by_one(self):

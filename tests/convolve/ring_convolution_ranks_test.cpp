@@ -95,8 +95,8 @@ TEST_P(RingConvolutionOnRanks, FieldsOfSpinEqualTheSumOverPixelsOnGivenBandsToo)
   const std::vector<ConvolutionPath> edges = {ConvolutionPath::pixels,
                                               ConvolutionPath::modes_equal};
   for (const Case& of :
-       {Case{RingGrid::healpix(8), 180, {ConvolutionPath::modes}},
-        Case{RingGrid::healpix(8), 30, edges}, Case{RingGrid::gauss_legendre(15, 31), 50, edges}}) {
+       {Case{RingGrid::healpix(4), 180, {ConvolutionPath::modes}},
+        Case{RingGrid::healpix(4), 30, edges}, Case{RingGrid::gauss_legendre(11, 23), 50, edges}}) {
     const std::vector<double> k_l = {0, 0, 1, 0.8, 1, 0.5, 0.4, 0.3, 0.4, 0.2};
     const RadialKernel kernel =
         RadialKernel::from_beam(k_l, KernelSupport::angle(of.support * degree), 2);

@@ -163,10 +163,9 @@ void declare_smooth(CLI::App& command, SmoothOptions& options) {
       .choice(
           "--method", options.method, {"auto", "harmonic", "ring", "split"},
           "harmonic: multiply the a_lm. ring: sum over pixels within the kernel's support, "
-          "without a_lm (ARKCoS): no ringing, fast for narrow kernels, scalar fields only; Q "
-          "and U of a polarised map use the harmonic method. split: few degrees through a_lm, the "
-          "rest of the "
-          "kernel on the rings, for scalar HEALPix maps and kernels with long tails. auto: "
+          "without a_lm (ARKCoS): no ringing, fast for narrow kernels; Q and U are carried along "
+          "great circles. split: few degrees through a_lm, the rest of the kernel on the rings, "
+          "for scalar HEALPix maps and kernels with long tails. auto: "
           "the one predicted to be fastest where all compute the same thing (scalar fields, --iter "
           "0), else harmonic.")
       ->capture_default_str();
@@ -178,10 +177,10 @@ void declare_smooth(CLI::App& command, SmoothOptions& options) {
   group.value("--support", options.support, "ANGLE",
               "--method ring: cut the kernel at this angle; the error is reported. Default: where "
               "it is half of --error.");
-  group.value(
-      "--input-cl", options.input_cl, "FILE",
-      "--method ring, split and auto: spectrum (TT) of MAP that --error is weighted with. Default: "
-      "white noise.");
+  group.value("--input-cl", options.input_cl, "FILE",
+              "--method ring, split and auto: spectrum (TT; for Q and U EE) of MAP that --error is "
+              "weighted "
+              "with. Default: white noise.");
   declare_variable(command, options.variable);
   declare_cl_kind(command, options.cl_kind, "--input-cl, whatever its header says");
   group

@@ -60,8 +60,8 @@ void require_options_of_method(const SmoothOptions& options) {
   }
 }
 
-/// UsageError where an option speaks of an analysis of all degrees and there is none: all scalar
-/// fields go by rings, or by a split kernel up to --lmax.
+/// UsageError where an option speaks of an analysis of all degrees and there is none: all fields go
+/// by rings, or by a split kernel up to --lmax.
 void refuse_transform_options(const SmoothOptions& options) {
   const bool is_split = options.method == "split";
   const AnalysisOptions& analysis = options.analysis;
@@ -114,7 +114,7 @@ std::unique_ptr<SmoothingMethod> method_of(Run& run, SmoothJob& job) {
   if (job.new_grid != nullptr) return resolution_method(run, job);
   if (name == "auto") return fastest_method(run, job);
   if (name == "harmonic") return harmonic_method(run, job, job.options.transform);
-  if (name == "split" || job.choice.fields.max_spin() == 0) refuse_transform_options(job.options);
+  refuse_transform_options(job.options);
   if (name == "split") return split_method(run, job);
   return ring_method(run, job, cut_for_rings(run, job));
 }

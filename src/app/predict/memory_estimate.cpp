@@ -179,17 +179,21 @@ MemoryEstimate estimate_memory(const SphericalHarmonicTransform& transform, cons
   return with_program(std::move(items));
 }
 
-MemoryEstimate estimate_memory(const RingConvolutionPlan& plan, const RingMemoryUse& use) {
-  std::vector<MemoryItem> items = ring_items(plan, use.n_components, use.mask);
-  if (use.harmonic != nullptr) {
-    const MemoryItem input = items.front();
-    std::vector<MemoryItem> after = transform_items(*use.harmonic, use.harmonic_use);
-    for (MemoryItem& item : after) {
-      if (item.name == input.name) item = input;
+MemoryEstimate estimate_memory(const RingMemoryUse& use) {
+  if (use.spins == nullptr)
+    return with_program(ring_items(*use.scalars, use.n_components, use.mask));
+  std::vector<MemoryItem> spins = ring_items(*use.spins, use.n_components, MaskSmoothing::no);
+  if (use.scalars == nullptr) return with_program(std::move(spins));
+  const std::vector<MemoryItem> scalars = ring_items(*use.scalars, use.n_components, use.mask);
+  // Masks of Q and U are convolved beside their convolution.
+  for (std::size_t i = 2; use.mask == MaskSmoothing::yes && i < scalars.size(); ++i) {
+    if (i < spins.size()) {
+      spins[i].bytes += scalars[i].bytes;
+    } else {
+      spins.push_back(scalars[i]);
     }
-    items = fuller(items, after);
   }
-  return with_program(std::move(items));
+  return with_program(fuller(scalars, spins));
 }
 
 MemoryEstimate estimate_memory(const SplitPlan& plan, MaskSmoothing mask, Precision precision) {

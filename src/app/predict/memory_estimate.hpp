@@ -74,16 +74,17 @@ MemoryEstimate estimate_memory(const TransformPlan& plan, const MemoryUse& use);
 /// Estimates the same for a transform that may run on a device.
 MemoryEstimate estimate_memory(const SphericalHarmonicTransform& transform, const MemoryUse& use);
 
-/// Run that a convolution on rings is part of.
+/// Convolutions on rings of the fields of a map, one after the other.
 struct RingMemoryUse {
-  std::int64_t n_components = 1;            ///< of the map, including those not convolved
-  MaskSmoothing mask = MaskSmoothing::no;   ///< --unseen normalize
-  const TransformPlan* harmonic = nullptr;  ///< of the other components, after the convolution
-  MemoryUse harmonic_use;
+  std::int64_t n_components = 1;           ///< of the map
+  MaskSmoothing mask = MaskSmoothing::no;  ///< --unseen normalize
+  /// Null without scalar fields, or masks of Q and U.
+  const RingConvolutionPlan* scalars = nullptr;
+  const RingConvolutionPlan* spins = nullptr;  ///< of Q and U; null without them
 };
 
-/// Estimates a convolution; to be called when nothing large is allocated.
-MemoryEstimate estimate_memory(const RingConvolutionPlan& plan, const RingMemoryUse& use);
+/// Estimates them; to be called when nothing large is allocated.
+MemoryEstimate estimate_memory(const RingMemoryUse& use);
 /// Estimates both parts of a split kernel: the items of all ranks, 0 for those of other ranks. A
 /// harmonic part on a device counts as on the host, which may have to take over.
 MemoryEstimate estimate_memory(const SplitPlan& plan, MaskSmoothing mask, Precision precision);

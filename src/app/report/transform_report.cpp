@@ -253,9 +253,7 @@ void record_transform(Run& run, SphericalHarmonicTransform& transform, const Tra
   };
   nlohmann::ordered_json& whole = run.report["plan"];
   put_prediction(prediction_of_slowest(comm, work), count,
-                 is_synthesis                 ? whole["synthesis"]
-                 : part == PlanPart::harmonic ? whole["harmonic"]
-                                              : whole);
+                 is_synthesis ? whole["synthesis"] : whole);
   if (is_synthesis) return;
   run.report["layout"] = {
       {"rings", over_ranks(comm, static_cast<double>(plan.rings.n_rings()))},

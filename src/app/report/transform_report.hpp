@@ -58,7 +58,7 @@ void record_device(Run& run, const SphericalHarmonicTransform& transform);
 
 /// Where a prediction is stored in the report's plan: as the plan, or as its part "harmonic" or
 /// "synthesis".
-enum class PlanPart { whole, harmonic, synthesis };
+enum class PlanPart { whole, synthesis };
 
 /// Reports a finished run: the transform's stages, layout and rates, and the model's prediction for
 /// the same number of transforms. Those of a synthesis onto another grid come beside the others, as

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <optional>
@@ -16,6 +17,7 @@
 #include "distribute/mpi/agree.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/files.hpp"
+#include "ringweave/spectra.hpp"
 
 namespace ringweave::detail::inline app {
 namespace {
@@ -45,28 +47,49 @@ double allowed_error(const SmoothOptions& options, Precision precision) {
   return error;
 }
 
-/// The option that defines the kernel.
+/// Where kernels of scalar fields and of Q and U come from.
+enum class Fields { scalar, spin };
+
+/// The option that defines the kernels.
 struct KernelSource {
   double fwhm = 0;
-  std::vector<double> b_l;
+  Beam beam;
   KernelProfile profile;
+  int lmax = 0;  ///< of a profile's multipoles for Q and U
 
-  RadialKernel cut(const KernelSupport& support) const {
-    if (!b_l.empty()) return RadialKernel::from_beam(b_l, support);
-    if (!profile.theta.empty())
-      return RadialKernel::from_profile(profile.theta, profile.value, support);
-    return RadialKernel::gaussian(fwhm, support);
+  RadialKernel cut(Fields fields, const KernelSupport& support) const {
+    constexpr int spin_of_q_and_u = 2;
+    const int spin = fields == Fields::spin ? spin_of_q_and_u : 0;
+    if (!beam.t.empty()) return RadialKernel::from_beam(spin > 0 ? beam.e : beam.t, support, spin);
+    if (profile.theta.empty()) return RadialKernel::gaussian(fwhm, support, spin);
+    if (spin == 0) return RadialKernel::from_profile(profile.theta, profile.value, support);
+    const auto whole =
+        RadialKernel::from_profile(profile.theta, profile.value, KernelSupport::whole());
+    return RadialKernel::from_beam(whole.multipoles(lmax), support, spin);
   }
 };
+
+/// E and B with beams of their own would need a second kernel, for the conjugate of Q + i U.
+void require_one_beam(const Beam& beam) {
+  constexpr double rounding = 1e-12;
+  for (std::size_t l = 2; l < beam.e.size(); ++l) {
+    if (std::abs(beam.e[l] - beam.b[l]) <= rounding * std::abs(beam.e[l])) continue;
+    throw UsageError(fmt::format(
+        "--method ring smooths Q and U with one beam, and at l = {} that of E is {} and "
+        "that of B {}; use --method harmonic",
+        l, beam.e[l], beam.b[l]));
+  }
+}
 
 /// Collective.
 KernelSource source_of(Run& run, const SmoothOptions& options, const RingGrid& grid) {
   KernelSource source;
+  source.lmax = grid.default_lmax();
   const bool is_beam =
       !options.beam.empty() || has_beam_before(options) || !options.pixel_window.empty();
   const std::optional<double> width = gaussian_width(options);
   if (is_beam && !width) {
-    source.b_l = beam_of(run, options, grid, grid.default_lmax()).t;
+    source.beam = beam_of(run, options, grid, grid.default_lmax());
   } else if (!options.kernel.empty()) {
     run.outputs.keep(options.kernel);
     source.profile = read_kernel_profile(run.comm, options.kernel);
@@ -82,10 +105,21 @@ KernelSource source_of(Run& run, const SmoothOptions& options, const RingGrid& g
   return source;
 }
 
-/// C_l of the input, or white noise to the grid's highest degree. Collective.
-std::vector<double> spectrum_of(Run& run, const SmoothOptions& options, const RingGrid& grid) {
-  if (options.input_cl.empty()) return std::vector<double>(to_size(grid.default_lmax() + 1), 1.0);
-  return temperature_spectrum(run, options.input_cl, "--input-cl", options.cl_kind);
+std::vector<double> white_noise(const RingGrid& grid) {
+  return std::vector<double>(to_size(grid.default_lmax() + 1), 1.0);
+}
+
+/// C_l of the input, of E for Q and U, or white noise to the grid's highest degree. Collective.
+std::vector<double> spectrum_of(Run& run, const SmoothOptions& options, const RingGrid& grid,
+                                Fields fields) {
+  if (options.input_cl.empty()) return white_noise(grid);
+  if (fields == Fields::scalar)
+    return temperature_spectrum(run, options.input_cl, "--input-cl", options.cl_kind);
+  const Spectra spectra = spectra_of_file(run, options.input_cl, options.cl_kind).spectra;
+  if (!spectra.has(Spectra::EE))
+    throw DataError(options.input_cl, "holds no EE; --input-cl takes that of E for Q and U");
+  const auto values = spectra.values(Spectra::EE);
+  return {values.begin(), values.end()};
 }
 
 std::string angle_text(double radians) {
@@ -95,21 +129,21 @@ std::string angle_text(double radians) {
 }
 
 /// With --support the cut is the user's; an --error he gives as well must hold.
-RadialKernel cut_at(const KernelSource& source, const SmoothOptions& options,
+RadialKernel cut_at(const KernelSource& source, Fields fields, const SmoothOptions& options,
                     const KernelSupport& automatic, const std::vector<double>& cl) {
   const double angle = parse_width(options.support, "--support");
   if (!(angle > 0 && angle <= std::numbers::pi)) {
     throw UsageError(
         fmt::format("--support {}: expected more than 0, at most 180deg", options.support));
   }
-  RadialKernel kernel = source.cut(KernelSupport::angle(angle));
+  RadialKernel kernel = source.cut(fields, KernelSupport::angle(angle));
   const double truncation = kernel.truncation(cl).relative;
   if (options.error && truncation > automatic.error()) {
     throw UsageError(fmt::format(
         "--support {}: the cut alone makes a relative error of {:.2g}, and --error {} leaves it "
         "{:.2g}; --support {} would do, or leave --support out",
         options.support, truncation, *options.error, automatic.error(),
-        angle_text(source.cut(automatic).support())));
+        angle_text(source.cut(fields, automatic).support())));
   }
   return kernel;
 }
@@ -135,22 +169,39 @@ std::vector<double> temperature_spectrum(Run& run, const std::string& path,
 }
 
 CutKernel cut_kernel(Run& run, const SmoothOptions& options, const RingGrid& grid,
-                     Precision precision) {
+                     Precision precision, const FieldSet& fields) {
   const double error = allowed_error(options, precision);
   const KernelSource source = source_of(run, options, grid);
-  const std::vector<double> cl = spectrum_of(run, options, grid);
+  const bool has_spin = fields.max_spin() > 0;
+  const bool is_spin_only = has_spin && fields.n_components() == 2;
+  const std::vector<double> cl =
+      is_spin_only ? white_noise(grid) : spectrum_of(run, options, grid, Fields::scalar);
+  const std::vector<double> cl_of_spin =
+      has_spin ? spectrum_of(run, options, grid, Fields::spin) : cl;
   return agreed(run.comm, [&] {
     const double of_cut = part_of_cut * error;
-    const KernelSupport automatic = options.input_cl.empty() ? KernelSupport::automatic(of_cut)
-                                                             : KernelSupport::automatic(of_cut, cl);
-    CutKernel made{options.support.empty() ? source.cut(automatic)
-                                           : cut_at(source, options, automatic, cl)};
-    made.truncation = made.kernel.truncation(cl).relative;
+    const auto cut = [&](Fields of, const std::vector<double>& spectrum) {
+      const KernelSupport automatic = options.input_cl.empty()
+                                          ? KernelSupport::automatic(of_cut)
+                                          : KernelSupport::automatic(of_cut, spectrum);
+      return options.support.empty() ? source.cut(of, automatic)
+                                     : cut_at(source, of, options, automatic, spectrum);
+    };
+    CutKernel made{cut(Fields::scalar, cl)};
+    if (has_spin) {
+      require_one_beam(source.beam);
+      made.spin = cut(Fields::spin, cl_of_spin);
+      made.truncation = made.spin->truncation(cl_of_spin).relative;
+      made.beyond_grid = made.spin->power_beyond(grid.default_lmax());
+    }
+    if (!is_spin_only) {
+      made.truncation = std::max(made.truncation, made.kernel.truncation(cl).relative);
+      made.beyond_grid = std::max(made.beyond_grid, made.kernel.power_beyond(grid.default_lmax()));
+    }
     made.error = error;
     made.error_of_sums = (1 - part_of_cut) * error;
-    made.beyond_grid = made.kernel.power_beyond(grid.default_lmax());
     if (!options.input_cl.empty()) made.cl = cl;
-    made.b_l = source.b_l;
+    made.b_l = is_spin_only ? source.beam.e : source.beam.t;
     refuse_too_narrow(made, grid);
     return made;
   });

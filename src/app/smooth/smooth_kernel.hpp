@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "ringweave/files.hpp"
 #include "ringweave/grid.hpp"
 #include "ringweave/kernel.hpp"
+#include "ringweave/transform.hpp"
 
 namespace ringweave::detail::inline app {
 
@@ -16,11 +18,13 @@ namespace ringweave::detail::inline app {
 std::vector<double> temperature_spectrum(Run& run, const std::string& path,
                                          const std::string& option, const std::string& cl_kind);
 
-/// The kernel of a convolution on rings, cut, and its errors.
+/// The kernels of a convolution on rings, cut, and their errors: the larger one where there are two
+/// kernels.
 struct CutKernel {
-  RadialKernel kernel;
-  double truncation = 0;  ///< relative rms error of the cut (Eq. 7 of the paper)
-  double error = 0;       ///< allowed to cut and sums together
+  RadialKernel kernel;                 ///< of scalar fields, and of masks
+  std::optional<RadialKernel> spin{};  ///< of Q and U
+  double truncation = 0;               ///< relative rms error of the cut (Eq. 7 of the paper)
+  double error = 0;                    ///< allowed to cut and sums together
   double error_of_sums = 0;
   double beyond_grid = 0;     ///< part of sum_l (2l+1) K_l^2 above the grid's degrees
   std::vector<double> cl{};   ///< of --input-cl; empty: white noise
@@ -30,12 +34,12 @@ struct CutKernel {
   double rms_beyond(int lmax) const;
 };
 
-/// The kernel of --fwhm, --beam or --kernel, cut at --support or where --error allows it.
-/// Collective.
+/// The kernels of --fwhm, --beam or --kernel for some fields, cut at --support or where --error
+/// allows it. Collective.
 /// Error  UsageError when the kernel, the support and the error do not go together, or not with the
-/// grid or the precision of the maps; DataError of the files.
+/// grid or the precision of the maps, or E and B have different beams; DataError of the files.
 CutKernel cut_kernel(Run& run, const SmoothOptions& options, const RingGrid& grid,
-                     Precision precision);
+                     Precision precision, const FieldSet& fields);
 
 /// Warns of a kernel that is narrow for the grid. Collective.
 void warn_where_narrow(Run& run, const CutKernel& cut, const RingGrid& grid);
