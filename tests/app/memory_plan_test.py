@@ -161,7 +161,7 @@ class MemoryPlan(program.ProgramTest):
         for width in ("20arcmin", "2deg"):
             self.check("smooth", "sky.h5", "out.h5", "--fwhm", width, "--method", "ring", "--fields", "all", "--overwrite",
                        transform=())
-        self.check("smooth", "sky.h5", "out.h5", "--fwhm", "1deg", "--method", "ring")
+        self.check("smooth", "sky.h5", "out.h5", "--fwhm", "1deg", "--method", "ring", "--overwrite", transform=())
 
     def test_smoothing_on_rings_takes_little_beside_the_maps(self):
         """Returns input, output, halo, the ring modes of one map, and at most a fifth of input and output."""
