@@ -18,6 +18,11 @@ namespace {
 
 RadialKernel gaussian_of_arcmin(double fwhm) { return gaussian(fwhm / 60, 1e-5); }
 
+/// Of Q and U.
+RadialKernel spin_gaussian_of_arcmin(double fwhm) {
+  return RadialKernel::gaussian(fwhm / 60 * degree, KernelSupport::automatic(1e-5), 2);
+}
+
 RingConvolutionSpec spec_of(std::int64_t nside, const RadialKernel& kernel, std::int64_t n_maps,
                             std::int64_t bytes_per_pixel) {
   RingConvolutionSpec spec;
@@ -29,12 +34,12 @@ RingConvolutionSpec spec_of(std::int64_t nside, const RadialKernel& kernel, std:
   return spec;
 }
 
-/// Input + output + halo + the modes of one map + a fifth of input + output, or a few megabytes on
-/// ranks with little data.
+/// Input + output + halo + the modes of one field + a fifth of input + output, or a few megabytes
+/// on ranks with little data.
 void expect_within_rule(const RingConvolutionPlan& plan) {
   const RingConvolutionSpec& spec = plan.spec();
   const std::int64_t maps = 2 * spec.n_maps * plan.own().n_pixels() * spec.bytes_per_pixel;
-  const std::int64_t modes_of_one = plan.rows().size() * 16;
+  const std::int64_t modes_of_one = plan.rows().size() * plan.maps_of_field() * 16;
   const std::int64_t allowed = std::max(maps / 5, std::int64_t{6} << 20);
   const std::int64_t more = plan.mode_bytes() - modes_of_one + plan.workspace_bytes(1);
   EXPECT_LE(more, allowed) << "nside " << spec.grid->nside() << ", support "
@@ -70,6 +75,17 @@ TEST(RingConvolutionMemory, BatchesFloatsAndHardEdgesKeepTheRule) {
   for (const double radius : {4.0, 16.0}) {
     for (const int n_ranks : {1, 2})
       expect_within_rule(RingConvolutionPlan(spec_of(1024, top_hat(radius), 1, 4), 0, n_ranks));
+  }
+}
+
+TEST(RingConvolutionMemory, FieldsOfSpinKeepTheRule) {
+  for (const double fwhm_arcmin : {5.0, 60.0, 240.0}) {
+    for (const std::int64_t n_maps : {2, 8}) {
+      for (const int n_ranks : {1, 3}) {
+        const auto spec = spec_of(512, spin_gaussian_of_arcmin(fwhm_arcmin), n_maps, 8);
+        expect_within_rule(RingConvolutionPlan(spec, n_ranks - 1, n_ranks));
+      }
+    }
   }
 }
 
@@ -117,6 +133,8 @@ TEST(RingConvolutionMemory, MeasuredIsPlannedAndACallAllocatesNothing) {
     }
   }
   expect_measured<double>(spec_of(64, top_hat(12), 2, 8));
+  for (const double fwhm_arcmin : {20.0, 120.0})
+    expect_measured<float>(spec_of(128, spin_gaussian_of_arcmin(fwhm_arcmin), 4, 4));
   RingConvolutionSpec by_fft = spec_of(128, top_hat(20), 2, 8);
   by_fft.path = ConvolutionPath::modes_equal;
   by_fft.rows = KernelRows::fft;
