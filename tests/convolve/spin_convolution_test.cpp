@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <omp.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <memory>
