@@ -11,12 +11,14 @@
 #include <vector>
 
 #include "base/checked_cast.hpp"
+#include "base/simd/instruction_sets.hpp"
 #include "convolve/direct_convolution.hpp"
 #include "convolve/kernels.hpp"
-#include "convolve/ring/ring_convolution_plan.hpp"
+#include "hwy/highway.h"
 #include "ringweave/convolution.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/execution.hpp"
+#include "support/only_target.hpp"
 #include "support/tolerance.hpp"
 
 namespace ringweave::detail::test {
@@ -131,6 +133,25 @@ TEST_P(SpinConvolutionOf, EqualsTheSumOverPixelsCarriedAlongGreatCircles) {
 
 INSTANTIATE_TEST_SUITE_P(Cases, SpinConvolutionOf, testing::ValuesIn(cases()),
                          [](const auto& test) { return test.param.name; });
+
+TEST(SpinConvolution, EverySetThisMachineRunsEqualsTheSumOverPixels) {
+  const RingGrid grid = RingGrid::healpix(6);
+  const RadialKernel kernel = sharp_beam(12, 40);
+  const SpinPixelMaps field = random_field(grid, 2);
+  const SpinPixelMaps expected = convolve_spin_directly(grid, kernel, field);
+  for (const Path path : {Path::pixels, Path::modes_equal}) {
+    std::int64_t runnable = hwy::SupportedTargets() & HWY_TARGETS;
+    ASSERT_NE(runnable, 0);
+    for (; runnable != 0; runnable &= runnable - 1) {
+      const std::int64_t target = runnable & -runnable;
+      const OnlyTarget scope(target);
+      SCOPED_TRACE(hwy::TargetName(target));
+      const RingConvolutionSpec spec = spec_of(grid, kernel, path);
+      expect_near(convolved<double>(spec, {field})[0], expected, tolerance::round_trip);
+      expect_near(convolved<float>(spec, {field})[0], expected, tolerance::single_storage);
+    }
+  }
+}
 
 // Rings in many bands that carry sums on, and more orders than their scratch holds at a time.
 TEST(SpinConvolution, ModesOfManyRingsEqualTheSumsOverPixels) {

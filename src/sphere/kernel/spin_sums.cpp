@@ -10,10 +10,10 @@
 namespace ringweave::detail::inline sphere {
 namespace {
 
-constexpr std::size_t width = 32;
-using Lanes = std::array<double, width>;
+constexpr std::size_t n_points = 32;  // evaluated side by side
+using JacobiValues = std::array<double, n_points>;
 /// Degrees per partial sum, as for Legendre series.
-constexpr std::size_t part_degrees = 128;
+constexpr std::size_t degrees_together = 128;
 
 /// Jacobi polynomials of one degree n = l - s after the other at several points of a half, over
 /// their value at its centre: P_n^{(0, 2s)}(z), or P_n^{(2s, 0)}(z) over its value at 1, to which
@@ -23,12 +23,12 @@ class JacobiLanes {
   /// Points beyond the end of chord_squared repeat z = 1.
   JacobiLanes(int spin, Half half, std::span<const double> chord_squared, std::size_t first)
       : b_(2 * spin), is_far_(half == Half::far) {
-    const std::size_t n = std::min(width, chord_squared.size() - first);
+    const std::size_t n = std::min(n_points, chord_squared.size() - first);
     for (std::size_t i = 0; i < n; ++i) one_minus_z_[i] = chord_squared[first + i] / 2;
     p_.fill(1);
   }
 
-  const Lanes& p() const { return p_; }
+  const JacobiValues& p() const { return p_; }
   /// Returns the value of P_n^{(0, 2s)} at the centre of the half.
   double at_centre() const { return at_centre_; }
 
@@ -40,7 +40,7 @@ class JacobiLanes {
     const double inverse = 1 / (above * (n_ + b_ + 1));
     const double a = n_ == 0 ? 0 : n_ * before * (sum + 2) * inverse / sum;
     const double b = (sum + 1) * (sum + 2) * inverse / 2;
-    for (std::size_t i = 0; i < width; ++i) {
+    for (std::size_t i = 0; i < n_points; ++i) {
       difference_[i] = a * difference_[i] - b * (one_minus_z_[i] * p_[i]);
       p_[i] += difference_[i];
     }
@@ -53,30 +53,30 @@ class JacobiLanes {
   bool is_far_;
   double n_ = 0;
   double at_centre_ = 1;
-  alignas(64) Lanes one_minus_z_{};
-  alignas(64) Lanes p_{};
-  alignas(64) Lanes difference_{};
+  alignas(64) JacobiValues one_minus_z_{};
+  alignas(64) JacobiValues p_{};
+  alignas(64) JacobiValues difference_{};
 };
 
 void sum_half(int spin, Half half, std::span<const double> coefficient,
               std::span<const double> chord_squared, std::vector<double>& values) {
-  const auto n_blocks = static_cast<std::int64_t>((chord_squared.size() + width - 1) / width);
+  const auto blocks = static_cast<std::int64_t>((chord_squared.size() + n_points - 1) / n_points);
 #pragma omp parallel for schedule(dynamic, 1)
-  for (std::int64_t block = 0; block < n_blocks; ++block) {
-    const std::size_t first = to_size(block) * width;
+  for (std::int64_t block = 0; block < blocks; ++block) {
+    const std::size_t first = to_size(block) * n_points;
     JacobiLanes jacobi(spin, half, chord_squared, first);
-    alignas(64) Lanes sum{};
-    for (std::size_t begin = to_size(spin); begin < coefficient.size(); begin += part_degrees) {
-      const std::size_t end = std::min(begin + part_degrees, coefficient.size());
-      alignas(64) Lanes part{};
+    alignas(64) JacobiValues sum{};
+    for (std::size_t begin = to_size(spin); begin < coefficient.size(); begin += degrees_together) {
+      const std::size_t end = std::min(begin + degrees_together, coefficient.size());
+      alignas(64) JacobiValues part{};
       for (std::size_t l = begin; l < end; ++l) {
         const double factor = coefficient[l] * jacobi.at_centre();
-        for (std::size_t i = 0; i < width; ++i) part[i] += factor * jacobi.p()[i];
+        for (std::size_t i = 0; i < n_points; ++i) part[i] += factor * jacobi.p()[i];
         jacobi.advance();
       }
-      for (std::size_t i = 0; i < width; ++i) sum[i] += part[i];
+      for (std::size_t i = 0; i < n_points; ++i) sum[i] += part[i];
     }
-    const std::size_t n = std::min(width, chord_squared.size() - first);
+    const std::size_t n = std::min(n_points, chord_squared.size() - first);
     std::copy_n(sum.begin(), n, values.begin() + static_cast<std::ptrdiff_t>(first));
   }
 }
@@ -96,13 +96,13 @@ std::vector<double> project_on_spin(int spin, Half half, std::span<const double>
                                     std::span<const double> value, int lmax) {
   const std::size_t n = chord_squared.size();
   std::vector<double> result(to_size(std::int64_t{lmax} + 1), 0.0);
-  for (std::size_t first = 0; first < n; first += width) {
+  for (std::size_t first = 0; first < n; first += n_points) {
     JacobiLanes jacobi(spin, half, chord_squared, first);
-    alignas(64) Lanes factor{};
-    for (std::size_t i = 0; i < std::min(width, n - first); ++i) factor[i] = value[first + i];
+    alignas(64) JacobiValues factor{};
+    for (std::size_t i = 0; i < std::min(n_points, n - first); ++i) factor[i] = value[first + i];
     for (std::size_t l = to_size(spin); l < result.size(); ++l) {
       double sum = 0;
-      for (std::size_t i = 0; i < width; ++i) sum += factor[i] * jacobi.p()[i];
+      for (std::size_t i = 0; i < n_points; ++i) sum += factor[i] * jacobi.p()[i];
       result[l] += jacobi.at_centre() * sum;
       jacobi.advance();
     }

@@ -5,13 +5,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <complex>
 #include <numbers>
 #include <numeric>
 
 #include "base/checked_cast.hpp"
 #include "base/scratch_arena.hpp"
 #include "convolve/ring/host/kernel_values.hpp"
+#include "convolve/ring/host/spin_sum.hpp"
 #include "convolve/ring/ring_pair.hpp"
 #include "ringweave/grid.hpp"
 
@@ -48,28 +48,12 @@ struct RingPairPixels {
     const double first = std::ceil(middle - std::min(width, n_in / 2));
     Reach found;
     found.first = static_cast<std::int64_t>(first);
-    found.count = static_cast<std::int64_t>(std::min(std::floor(middle + width) - first + 1, n_in));
+    found.count =
+        static_cast<std::int64_t>(std::clamp(std::floor(middle + width) - first + 1, 0.0, n_in));
     found.half_phi = (place - (offset_in + first) * n_out) * (std::numbers::pi / (n_out * n_in));
     return found;
   }
 };
-
-/// Adds kernel values times a field's pixels to the sums of Q and U.
-template <class T>
-void add_products(const double* re, const double* im, const T* q, const T* u, std::int64_t n,
-                  double& sum_q, double& sum_u) {
-  double of_q = 0;
-  double of_u = 0;
-#pragma omp simd reduction(+ : of_q, of_u)
-  for (std::int64_t k = 0; k < n; ++k) {
-    const double x = static_cast<double>(q[k]);
-    const double y = static_cast<double>(u[k]);
-    of_q += re[k] * x - im[k] * y;
-    of_u += re[k] * y + im[k] * x;
-  }
-  sum_q += of_q;
-  sum_u += of_u;
-}
 
 }  // namespace
 
@@ -89,15 +73,17 @@ SpinPixels::SpinPixels(const RingConvolutionPlan& plan, int n_threads)
 struct SpinPixels::Pieces {
   double* cosines;  ///< [k] of half the longitude of k pixels of the other ring
   double* sines;
-  double* sin2_half;  ///< [k], for a pixel
+  double* sin2_half;  ///< [value]
   double* sin_phi;
-  double* re;  ///< [k] of the kernel
+  double* re;  ///< [value] of the kernel
   double* im;
-  double* sums;  ///< [map][pixel]
+  Reach* reaches;  ///< [pixel] of those whose values are computed together
+  double* sums;    ///< [map][pixel]
 
   Pieces(const SpinPixels& of, ScratchArena& pieces) {
     for (double** array : {&cosines, &sines, &sin2_half, &sin_phi, &re, &im})
-      *array = pieces.take<double>(of.longest_);
+      *array = pieces.take<double>(of.longest_ + spin_sum::padding);
+    reaches = pieces.take<Reach>(of.longest_);
     sums = pieces.take<double>(of.n_maps_ * of.longest_);
   }
 };
@@ -138,11 +124,9 @@ class SpinPixels::Worker {
  private:
   const Ring& at(std::int64_t r) const { return plan_->grid().ring(RingId{r}); }
   void add(std::int64_t out, std::int64_t in);
-  /// Computes the kernel's values for a pixel.
-  void evaluate(const Ring& out, const Ring& in, const Reach& reach);
-  /// Adds the products of a pixel and of those that rotations take it to.
-  void multiply(const Ring& out, std::int64_t in, std::int64_t pixel, const Reach& reach,
-                std::int64_t n_rotations);
+  /// Adds the products of consecutive pixels, and of those that rotations take them to.
+  void add_pixels(std::int64_t out, std::int64_t in, std::int64_t pixel, std::int64_t n_pixels,
+                  std::int64_t n_rotations);
 
   const RingConvolutionPlan* plan_;
   const KernelMaps* maps_;
@@ -165,58 +149,57 @@ void SpinPixels::Worker<T>::add(std::int64_t out, std::int64_t in) {
     pieces_.sines[k] = std::sin(unit * static_cast<double>(k));
   }
   const std::int64_t n_rotations = std::gcd(a.n_phi, b.n_phi);
+  std::int64_t begin = 0;
+  std::int64_t n_values = 0;
   for (std::int64_t pixel = 0; pixel < a.n_phi / n_rotations; ++pixel) {
     const Reach reach = pixels.reach(pixel, width);
-    if (reach.count <= 0) continue;
-    evaluate(a, b, reach);
-    multiply(a, in, pixel, reach, n_rotations);
+    if (n_values + reach.count > longest_) {
+      add_pixels(out, in, begin, pixel - begin, n_rotations);
+      begin = pixel;
+      n_values = 0;
+    }
+    pieces_.reaches[pixel - begin] = reach;
+    n_values += reach.count;
   }
+  add_pixels(out, in, begin, a.n_phi / n_rotations - begin, n_rotations);
 }
 
 template <class T>
-void SpinPixels::Worker<T>::evaluate(const Ring& out, const Ring& in, const Reach& reach) {
-  const double cosine = std::cos(reach.half_phi);
-  const double sine = std::sin(reach.half_phi);
-  const RingPairChord chord(out, in);
-  for (std::int64_t k = 0; k < reach.count; ++k) {
-    const double c = cosine * pieces_.cosines[k] + sine * pieces_.sines[k];
-    const double s = sine * pieces_.cosines[k] - cosine * pieces_.sines[k];
-    pieces_.sin2_half[k] = s * s;
-    pieces_.sin_phi[k] = 2 * s * c;
-    pieces_.re[k] = chord.squared(s * s);
+void SpinPixels::Worker<T>::add_pixels(std::int64_t out, std::int64_t in, std::int64_t pixel,
+                                       std::int64_t n_pixels, std::int64_t n_rotations) {
+  const Ring& a = at(out);
+  const Ring& b = at(in);
+  const RingPairChord chord(a, b);
+  std::int64_t n_values = 0;
+  for (std::int64_t i = 0; i < n_pixels; ++i) {
+    const Reach& reach = pieces_.reaches[i];
+    const spin_sum::Arc arc{std::cos(reach.half_phi), std::sin(reach.half_phi), pieces_.cosines,
+                            pieces_.sines, reach.count};
+    spin_sum::place(arc, chord, pieces_.sin2_half + n_values, pieces_.sin_phi + n_values,
+                    pieces_.re + n_values);
+    n_values += reach.count;
   }
-  convolve::evaluate(*maps_->kernel, pieces_.re, reach.count, pieces_.re);
-  const RingPairTransport transport(out, in);
-  for (std::int64_t k = 0; k < reach.count; ++k) {
-    const double value = in.weight * pieces_.re[k];
-    const std::complex<double> turned =
-        value * transport.factor(pieces_.sin2_half[k], pieces_.sin_phi[k], plan_->spin());
-    pieces_.re[k] = turned.real();
-    pieces_.im[k] = turned.imag();
-  }
-}
-
-template <class T>
-void SpinPixels::Worker<T>::multiply(const Ring& out, std::int64_t in, std::int64_t pixel,
-                                     const Reach& reach, std::int64_t n_rotations) {
-  const std::int64_t n_in = at(in).n_phi;
-  const std::int64_t step_out = out.n_phi / n_rotations;
-  const std::int64_t step_in = n_in / n_rotations;
+  evaluate(*maps_->kernel, pieces_.re, n_values, pieces_.re);
+  spin_sum::turn(RingPairTransport(a, b), b.weight, plan_->spin(), pieces_.sin2_half,
+                 pieces_.sin_phi, n_values, pieces_.re, pieces_.im);
+  spin_sum::Products<T> products;
+  products.n_in = b.n_phi;
+  products.n_rotations = n_rotations;
+  products.step_in = b.n_phi / n_rotations;
+  products.step_out = a.n_phi / n_rotations;
   for (std::int64_t m = 0; m < maps_->n_maps; m += 2) {
-    const T* q = in_->pixels(in, maps_->first_map + m);
-    const T* u = in_->pixels(in, maps_->first_map + m + 1);
+    products.q = in_->pixels(in, maps_->first_map + m);
+    products.u = in_->pixels(in, maps_->first_map + m + 1);
+    products.re = pieces_.re;
+    products.im = pieces_.im;
     double* sum_q = pieces_.sums + m * longest_ + pixel;
-    double* sum_u = sum_q + longest_;
-    std::int64_t first = ((reach.first % n_in) + n_in) % n_in;
-    for (std::int64_t r = 0; r < n_rotations; ++r) {
-      // Around the ring.
-      const std::int64_t n = std::min(reach.count, n_in - first);
-      add_products(pieces_.re, pieces_.im, q + first, u + first, n, *sum_q, *sum_u);
-      add_products(pieces_.re + n, pieces_.im + n, q, u, reach.count - n, *sum_q, *sum_u);
-      sum_q += step_out;
-      sum_u += step_out;
-      first += step_in;
-      if (first >= n_in) first -= n_in;
+    for (std::int64_t i = 0; i < n_pixels; ++i) {
+      const Reach& reach = pieces_.reaches[i];
+      products.count = reach.count;
+      products.first = ((reach.first % b.n_phi) + b.n_phi) % b.n_phi;
+      spin_sum::add(products, sum_q + i, sum_q + longest_ + i);
+      products.re += reach.count;
+      products.im += reach.count;
     }
   }
 }
