@@ -13,8 +13,9 @@ struct ConvolutionRates {
   double sector_pixel = 4;
   double sector_product = 0.052;     ///< per pair of pixels, lanes full
   double sector_value_digit = 0.09;  ///< per kernel value and digit of it
-  double spin_product = 0.25;        ///< per map of a field of spin, pair of pixels
-  double spin_value = 12;            ///< per kernel value of spin
+  double spin_product = 0.11;        ///< per map of a field of spin, pair of pixels
+  double spin_row = 1.2;             ///< per map and pair of a pixel and a ring
+  double spin_value = 3;             ///< per kernel value of spin
   double equal_ring_fft = 1.05;      ///< per pixel of the longest run of equal rings, one direction
   double ring_fft = 4;               ///< per pixel of other rings
   double ring_fft_mode = 1;          ///< per mode, one direction

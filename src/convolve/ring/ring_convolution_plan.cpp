@@ -358,8 +358,9 @@ ConvolutionSeconds RingConvolutionPlan::predict_ring(const ModeRows& modes, std:
       cost.modes += unique * tile_waste * (n_rows * row + orders * n_maps * product);
     } else if (spin() > 0) {
       const auto shared = static_cast<double>(std::gcd(out.n_phi, in.n_phi));
-      cost.sectors += pairs * n_out * taps *
-                      (n_maps * rates.spin_product + n_kernels * rates.spin_value / shared);
+      cost.sectors += pairs * n_out *
+                      (n_maps * (rates.spin_row + taps * rates.spin_product) +
+                       n_kernels * taps * rates.spin_value / shared);
     } else if (run_.rings.contains(t0) && run_.rings.contains(t)) {
       cost.stencil += pairs * taps * rates.stencil_product * n_out * n_maps;
       cost.stencil += pairs * taps * rates.stencil_weight * n_kernels;

@@ -23,7 +23,8 @@ namespace {
 struct Reach {
   std::int64_t first = 0;
   std::int64_t count = 0;
-  double half_phi = 0;  ///< half the difference of longitudes to the first
+  std::int64_t to_nearest = 0;  ///< pixels from the first to the nearest one
+  double half_phi = 0;          ///< half the difference of longitudes to the nearest one
 };
 
 /// Two rings' pixels in longitude, exact in units of 2 pi / (n_out n_in) where offsets are whole or
@@ -50,10 +51,25 @@ struct RingPairPixels {
     found.first = static_cast<std::int64_t>(first);
     found.count =
         static_cast<std::int64_t>(std::clamp(std::floor(middle + width) - first + 1, 0.0, n_in));
-    found.half_phi = (place - (offset_in + first) * n_out) * (std::numbers::pi / (n_out * n_in));
+    const double nearest = std::round(middle);
+    found.to_nearest = static_cast<std::int64_t>(nearest - first);
+    found.half_phi = (place - (offset_in + nearest) * n_out) * (std::numbers::pi / (n_out * n_in));
     return found;
   }
 };
+
+/// Sets cosine and sine of an angle, small ones by series accurate to rounding.
+void find_cosine_and_sine(double angle, double& cosine, double& sine) {
+  constexpr double small = 1.0 / 32;
+  if (std::abs(angle) > small) {
+    cosine = std::cos(angle);
+    sine = std::sin(angle);
+    return;
+  }
+  const double x = angle * angle;
+  cosine = 1 - x * (0.5 - x * (1.0 / 24 - x / 720));
+  sine = angle * (1 - x * (1.0 / 6 - x * (1.0 / 120 - x / 5040)));
+}
 
 }  // namespace
 
@@ -71,7 +87,7 @@ SpinPixels::SpinPixels(const RingConvolutionPlan& plan, int n_threads)
 
 /// The arrays of one worker.
 struct SpinPixels::Pieces {
-  double* cosines;  ///< [k] of half the longitude of k pixels of the other ring
+  double* cosines;  ///< [most_apart + k] of half the longitude of k pixels of the other ring
   double* sines;
   double* sin2_half;  ///< [value]
   double* sin_phi;
@@ -82,7 +98,7 @@ struct SpinPixels::Pieces {
 
   Pieces(const SpinPixels& of, ScratchArena& pieces) {
     for (double** array : {&cosines, &sines, &sin2_half, &sin_phi, &re, &im})
-      *array = pieces.take<double>(of.longest_ + spin_sum::padding);
+      *array = pieces.take<double>(of.longest_ + 2 * spin_sum::padding);
     reaches = pieces.take<Reach>(of.longest_);
     sums = pieces.take<double>(of.n_maps_ * of.longest_);
   }
@@ -126,7 +142,7 @@ class SpinPixels::Worker {
   void add(std::int64_t out, std::int64_t in);
   /// Adds the products of consecutive pixels, and of those that rotations take them to.
   void add_pixels(std::int64_t out, std::int64_t in, std::int64_t pixel, std::int64_t n_pixels,
-                  std::int64_t n_rotations);
+                  std::int64_t most_apart, std::int64_t n_rotations);
 
   const RingConvolutionPlan* plan_;
   const KernelMaps* maps_;
@@ -143,10 +159,14 @@ void SpinPixels::Worker<T>::add(std::int64_t out, std::int64_t in) {
   if (width < 0) return;
   const RingPairPixels pixels(a, b);
   const double unit = std::numbers::pi / static_cast<double>(b.n_phi);
-  const std::int64_t most = std::min(static_cast<std::int64_t>(width / unit) + 2, b.n_phi);
-  for (std::int64_t k = 0; k < most; ++k) {
-    pieces_.cosines[k] = std::cos(unit * static_cast<double>(k));
-    pieces_.sines[k] = std::sin(unit * static_cast<double>(k));
+  // Halves of the ring, or what is within the width, and a pixel for rounding.
+  const std::int64_t most_apart =
+      static_cast<std::int64_t>(std::min(width / unit, static_cast<double>(b.n_phi)) / 2) + 2;
+  for (std::int64_t k = 0; k <= most_apart; ++k) {
+    const double angle = unit * static_cast<double>(k);
+    pieces_.cosines[most_apart + k] = pieces_.cosines[most_apart - k] = std::cos(angle);
+    pieces_.sines[most_apart + k] = std::sin(angle);
+    pieces_.sines[most_apart - k] = -pieces_.sines[most_apart + k];
   }
   const std::int64_t n_rotations = std::gcd(a.n_phi, b.n_phi);
   std::int64_t begin = 0;
@@ -154,27 +174,31 @@ void SpinPixels::Worker<T>::add(std::int64_t out, std::int64_t in) {
   for (std::int64_t pixel = 0; pixel < a.n_phi / n_rotations; ++pixel) {
     const Reach reach = pixels.reach(pixel, width);
     if (n_values + reach.count > longest_) {
-      add_pixels(out, in, begin, pixel - begin, n_rotations);
+      add_pixels(out, in, begin, pixel - begin, most_apart, n_rotations);
       begin = pixel;
       n_values = 0;
     }
     pieces_.reaches[pixel - begin] = reach;
     n_values += reach.count;
   }
-  add_pixels(out, in, begin, a.n_phi / n_rotations - begin, n_rotations);
+  add_pixels(out, in, begin, a.n_phi / n_rotations - begin, most_apart, n_rotations);
 }
 
 template <class T>
 void SpinPixels::Worker<T>::add_pixels(std::int64_t out, std::int64_t in, std::int64_t pixel,
-                                       std::int64_t n_pixels, std::int64_t n_rotations) {
+                                       std::int64_t n_pixels, std::int64_t most_apart,
+                                       std::int64_t n_rotations) {
   const Ring& a = at(out);
   const Ring& b = at(in);
   const RingPairChord chord(a, b);
   std::int64_t n_values = 0;
   for (std::int64_t i = 0; i < n_pixels; ++i) {
     const Reach& reach = pieces_.reaches[i];
-    const spin_sum::Arc arc{std::cos(reach.half_phi), std::sin(reach.half_phi), pieces_.cosines,
-                            pieces_.sines, reach.count};
+    spin_sum::Arc arc;
+    find_cosine_and_sine(reach.half_phi, arc.cosine, arc.sine);
+    arc.cosines = pieces_.cosines + most_apart - reach.to_nearest;
+    arc.sines = pieces_.sines + most_apart - reach.to_nearest;
+    arc.count = reach.count;
     spin_sum::place(arc, chord, pieces_.sin2_half + n_values, pieces_.sin_phi + n_values,
                     pieces_.re + n_values);
     n_values += reach.count;

@@ -23,8 +23,8 @@ void place_pixels(const spin_sum::Arc& arc, const RingPairChord& chord, double* 
   const V cosine = hn::Set(d, arc.cosine);
   const V sine = hn::Set(d, arc.sine);
   for (std::int64_t k = 0; k < arc.count; k += n_vector) {
-    const V cosines = hn::Load(d, arc.cosines + k);
-    const V sines = hn::Load(d, arc.sines + k);
+    const V cosines = hn::LoadU(d, arc.cosines + k);
+    const V sines = hn::LoadU(d, arc.sines + k);
     const V c = hn::MulAdd(cosine, cosines, hn::Mul(sine, sines));
     const V s = hn::MulSub(sine, cosines, hn::Mul(cosine, sines));
     const V square = hn::Mul(s, s);

@@ -12,9 +12,9 @@ inline constexpr std::int64_t padding = 8;
 
 /// A pixel of one ring and `count` pixels of another, one after the other.
 struct Arc {
-  double cosine = 1;  ///< of half the longitude from the first of them to the pixel
+  double cosine = 1;  ///< of half the longitude from some pixel of the other ring to this one
   double sine = 0;
-  /// [k] of half the longitude of k pixels of the other ring, padded.
+  /// [k] of half the longitude from that pixel to pixel k, padded.
   const double* cosines = nullptr;
   const double* sines = nullptr;
   std::int64_t count = 0;
