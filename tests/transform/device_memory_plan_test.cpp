@@ -7,6 +7,7 @@
 #include "ringweave/error.hpp"
 #include "ringweave/execution.hpp"
 #include "ringweave/transform.hpp"
+#include "transform/device_budget.hpp"
 #include "transform/transform_cases.hpp"
 
 namespace ringweave::detail::test {
