@@ -47,7 +47,7 @@ struct SpreadPoints {
   template <class Block>
   RINGWEAVE_LAUNCH void operator()(const Block& block, Shared& shared) const {
     const Quotient at = divide(block.index(), n_pieces);
-    const SpreadTile tile = tables.tiles[at.whole];
+    const SpreadTile own_tile = tables.tiles[at.whole];
     const std::int64_t first_column = at.rest * block_threads;
     typename Block::template PerThread<Sums> sums;
     block.each([&](int thread) {
@@ -57,15 +57,16 @@ struct SpreadPoints {
         for (int r = 0; r < n_rows; ++r) sums[thread].of[c][r] = 0;
       }
     });
-    for (std::int64_t v = 0; v < tile.n_visits; ++v) {
-      const TileVisit visit = tables.visits[tile.first_visit + v];
+    for (std::int64_t v = 0; v < own_tile.n_visits; ++v) {
+      const TileVisit visit = tables.visits[own_tile.first_visit + v];
       const std::int64_t first = tables.wrapped(first_column, visit.step < 0);
       const Visited points = visited(visit, first, tables.grid.n_columns - first_column);
       for (std::int64_t i = 0; i < points.size; i += points_together) {
         const std::int64_t left = points.size - i;
         const int n = left < points_together ? static_cast<int>(left) : points_together;
         block.sync();
-        block.each([&](int thread) { compute_weights(tile, visit, points, i, n, thread, shared); });
+        block.each(
+            [&](int thread) { compute_weights(own_tile, visit, points, i, n, thread, shared); });
         block.sync();
         block.each([&](int thread) {
           const auto column = static_cast<std::int32_t>(tables.wrapped(first + thread, false));
@@ -78,7 +79,7 @@ struct SpreadPoints {
       if (column >= tables.grid.n_columns) return;
       RINGWEAVE_UNROLL
       for (int r = 0; r < n_rows; ++r) {
-        const std::int64_t row = tile.first_row + r;
+        const std::int64_t row = own_tile.first_row + r;
         if (row >= tables.grid.n_rows) continue;
         const std::int64_t to = tables.first_value[row];
         if (to < 0) continue;
@@ -141,13 +142,14 @@ struct SpreadPoints {
   }
 
   /// Computes weights and values of points; each warp has some of them, a lane one row or column.
-  RINGWEAVE_HOST_DEVICE void compute_weights(const SpreadTile& tile, const TileVisit& visit,
+  RINGWEAVE_HOST_DEVICE void compute_weights(const SpreadTile& own_tile, const TileVisit& visit,
                                              const Visited& points, std::int64_t begin, int n,
                                              int thread, Shared& shared) const {
     const int slot = thread % warp_lanes;
     const bool is_row = slot < n_rows;
     const TapPolynomials taps = is_row ? tables.theta : tables.phi;
-    const auto row = static_cast<std::int32_t>(visit.origin + visit.step * (tile.first_row + slot));
+    const auto row =
+        static_cast<std::int32_t>(visit.origin + visit.step * (own_tile.first_row + slot));
     for (int point = thread / warp_lanes; point < n; point += block_warps) {
       const std::uint32_t number = tables.visited[points.place(begin + point)];
       const PointPlace place = tables.places[number];
