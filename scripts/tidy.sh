@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Runs clang-tidy with the checks of .clang-tidy on the modules that hold layouts, messages and files, and on the
-# headers they include, within two minutes.
+# headers they include, within two to four minutes.
 #   scripts/tidy.sh [FOLDER ...]      default: src/base src/sphere src/distribute src/io
 # Takes compile commands from build/asan (clang's); configures it and precompiles its headers if need be.
 set -euo pipefail
