@@ -4,29 +4,9 @@
 #include <memory>
 #include <utility>
 
-#include "base/cuda/device_machine.cuh"
-#include "fft/cuda/cufft_plan.hpp"
+#include "fft/cuda/fft_machine.cuh"
 #include "fft/cuda/plane_filter_sequence.hpp"
 #include "fft/device_plane_filter.hpp"
-
-namespace ringweave::detail::gpu {
-namespace {
-
-/// A DeviceMachine that also plans FFTs of planes.
-class PlaneMachine : public DeviceMachine {
- public:
-  using PlaneFft = CufftPlanePlan;
-
-  explicit PlaneMachine(const DeviceStream& stream) : DeviceMachine(stream), stream_(&stream) {}
-
-  PlaneFft plan_plane_fft(const PlaneFftSize& size) const { return {size, *stream_}; }
-
- private:
-  const DeviceStream* stream_;
-};
-
-}  // namespace
-}  // namespace ringweave::detail::gpu
 
 namespace ringweave::detail::inline fft {
 namespace {
@@ -38,7 +18,7 @@ const gpu::Double2* numbers(const std::complex<double>* of) {
 
 class CudaPlaneFilter final : public DevicePlaneFilter {
  public:
-  using Workspace = gpu::PlaneWorkspace<gpu::PlaneMachine>;
+  using Workspace = gpu::PlaneWorkspace<gpu::FftMachine>;
 
   CudaPlaneFilter(const PlaneFilterAxes& axes, std::int64_t most_planes, const DeviceStream& stream)
       : machine_(stream), sequence_(axes, most_planes, machine_) {}
@@ -67,8 +47,8 @@ class CudaPlaneFilter final : public DevicePlaneFilter {
   std::int64_t device_bytes() const override { return sequence_.bytes() + workspace_bytes_; }
 
  private:
-  gpu::PlaneMachine machine_;
-  gpu::PlaneFilterSequence<gpu::PlaneMachine> sequence_;
+  gpu::FftMachine machine_;
+  gpu::PlaneFilterSequence<gpu::FftMachine> sequence_;
   std::shared_ptr<Workspace> workspace_;
   std::int64_t workspace_bytes_ = 0;
 };
@@ -88,7 +68,7 @@ std::vector<std::unique_ptr<DevicePlaneFilter>> make_device_plane_filters(
     made.push_back(one.get());
     all.push_back(std::move(one));
   }
-  gpu::PlaneMachine machine(stream);
+  gpu::FftMachine machine(stream);
   const auto workspace =
       std::make_shared<CudaPlaneFilter::Workspace>(machine, padded_values, fft_bytes);
   for (CudaPlaneFilter* one : made) one->work_in(workspace, one == made.front());

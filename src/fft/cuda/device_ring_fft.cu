@@ -8,30 +8,10 @@
 #include <vector>
 
 #include "base/checked_cast.hpp"
-#include "base/cuda/device_machine.cuh"
-#include "fft/cuda/cufft_plan.hpp"
+#include "fft/cuda/fft_machine.cuh"
 #include "fft/cuda/ring_fft_sequence.hpp"
 #include "fft/device_ring_fft.hpp"
 #include "ringweave/error.hpp"
-
-namespace ringweave::detail::gpu {
-namespace {
-
-/// A DeviceMachine that also plans FFTs.
-class FftMachine : public DeviceMachine {
- public:
-  using Fft = CufftPlan;
-
-  explicit FftMachine(const DeviceStream& stream) : DeviceMachine(stream), stream_(&stream) {}
-
-  Fft plan_fft(const FftSize& size) const { return CufftPlan(size, *stream_); }
-
- private:
-  const DeviceStream* stream_;
-};
-
-}  // namespace
-}  // namespace ringweave::detail::gpu
 
 namespace ringweave::detail::inline fft {
 
