@@ -181,6 +181,10 @@ class EmulatedMachine {
     std::copy_n(values, size, buffer.data());
     return buffer;
   }
+  template <class T>
+  Buffer<T> upload(const std::vector<T>& values) {
+    return upload(values.data(), ssize64(values));
+  }
   template <class Work>
   void launch(const Work& work, std::int64_t n_blocks) {
     ++n_launches;

@@ -4,6 +4,7 @@
 #include <cuda_runtime.h>
 
 #include <cstdint>
+#include <vector>
 
 #include "base/checked_cast.hpp"
 #include "base/cuda/block_types.hpp"
@@ -44,6 +45,10 @@ class DeviceMachine {
     copy_to_device(values, buffer.data(), buffer.bytes(), *stream_);
     stream_->synchronize();
     return buffer;
+  }
+  template <class T>
+  Buffer<T> upload(const std::vector<T>& values) const {
+    return upload(values.data(), ssize64(values));
   }
   template <class Work>
   void launch(const Work& work, std::int64_t n_blocks) const {

@@ -117,9 +117,9 @@ class PlaneFilterSequence {
   struct Axis {
     Axis(const DevicePlaneAxis& plan, Machine& machine)
         : axis(plan.axis),
-          sources(machine.upload(plan.sources.data(), ssize64(plan.sources))),
-          places(machine.upload(plan.places.data(), ssize64(plan.places))),
-          turns(machine.upload(plan.turns.data(), ssize64(plan.turns))) {}
+          sources(machine.upload(plan.sources)),
+          places(machine.upload(plan.places)),
+          turns(machine.upload(plan.turns)) {}
     Axis(const FilterAxis& of, Machine& machine) : Axis(DevicePlaneAxis(of), machine) {}
     std::int64_t bytes() const { return sources.bytes() + places.bytes() + turns.bytes(); }
 

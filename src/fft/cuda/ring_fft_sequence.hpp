@@ -50,10 +50,10 @@ class RingFftSequence {
       : machine_(&machine),
         n_components_(plan.n_components),
         batches_(plan.batches),
-        rings_(upload(plan.rings)),
-        chirp_lengths_(upload(plan.chirp_lengths)),
-        orders_(upload(plan.orders)),
-        segments_(upload(plan.segments)),
+        rings_(machine.upload(plan.rings)),
+        chirp_lengths_(machine.upload(plan.chirp_lengths)),
+        orders_(machine.upload(plan.orders)),
+        segments_(machine.upload(plan.segments)),
         workspace_values_(plan.workspace_values) {
     const UnitPowers powers(plan.tables);
     const auto factors = powers.factors();
@@ -120,11 +120,6 @@ class RingFftSequence {
  private:
   template <class T>
   using Buffer = typename Machine::template Buffer<T>;
-
-  template <class T>
-  Buffer<T> upload(const std::vector<T>& values) const {
-    return machine_->upload(values.data(), ssize64(values));
-  }
 
   std::int64_t n_rows(const RingBatch& batch) const { return batch.n_rings * n_components_; }
   RingRows rows(const RingBatch& batch) {

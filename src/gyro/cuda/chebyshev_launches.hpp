@@ -190,18 +190,55 @@ struct FoldedPlanes {
   }
 };
 
+/// Sums of a thread: up to two products of a row's elements, for each plane.
+template <int planes>
+struct ProductSums {
+  /// Those of all threads of a block.
+  struct OfBlock {
+    Array<Array<Array<double, block_threads>, planes>, 2> of;
+
+    /// Returns the sum over n threads, from `first` on in steps.
+    RINGWEAVE_HOST_DEVICE double over(int product, int plane, int first, int step, int n) const {
+      double sum = 0;
+      for (int k = 0; k < n; ++k) sum += of[product][plane][first + k * step];
+      return sum;
+    }
+  };
+  Array<Array<double, planes>, 2> of;
+
+  RINGWEAVE_HOST_DEVICE void clear() {
+    RINGWEAVE_UNROLL
+    for (int c = 0; c < planes; ++c) of[0][c] = of[1][c] = 0;
+  }
+
+  /// Adds entry times factor(product, plane) to each of n_products.
+  template <class Factor>
+  RINGWEAVE_HOST_DEVICE void add(double entry, std::int64_t n_products, const Factor& factor) {
+    RINGWEAVE_UNROLL
+    for (int product = 0; product < 2; ++product) {
+      if (product >= n_products) continue;
+      RINGWEAVE_UNROLL
+      for (int c = 0; c < planes; ++c)
+        of[product][c] = std::fma(entry, factor(product, c), of[product][c]);
+    }
+  }
+
+  RINGWEAVE_HOST_DEVICE void store(OfBlock& to, int thread) const {
+    RINGWEAVE_UNROLL
+    for (int product = 0; product < 2; ++product) {
+      RINGWEAVE_UNROLL
+      for (int c = 0; c < planes; ++c) to.of[product][c][thread] = of[product][c];
+    }
+  }
+};
+
 /// Sums rows times coefficients over a part of the elements, for a group of targets. Lanes of equal
 /// targets take elements in turn.
 template <int planes>
 struct SumElements {
   static constexpr int least_blocks = 4;
   static constexpr int turns = block_threads / targets_of_group;
-  struct Shared {
-    Array<Array<Array<double, block_threads>, planes>, 2> sums;
-  };
-  struct Sums {
-    Array<Array<double, planes>, 2> of;
-  };
+  using Shared = typename ProductSums<planes>::OfBlock;
 
   const FoldedSegment* parts;
   std::int64_t n_parts;
@@ -218,25 +255,16 @@ struct SumElements {
         rows + (at.whole * layout.row_size + part.begin) * targets_of_group;
     block.each([&](int thread) {
       const int target = thread % targets_of_group;
-      Sums mine;
-      RINGWEAVE_UNROLL
-      for (int c = 0; c < planes; ++c) mine.of[0][c] = mine.of[1][c] = 0;
+      ProductSums<planes> mine;
+      mine.clear();
       for (std::int64_t k = thread / targets_of_group; k < part.size; k += turns) {
-        const double entry = of_group[k * targets_of_group + target];
-        RINGWEAVE_UNROLL
-        for (int product = 0; product < 2; ++product) {
-          if (product >= part.n_products) continue;
-          const double* const from = columns + part.column[product] + k;
-          RINGWEAVE_UNROLL
-          for (int c = 0; c < planes; ++c)
-            mine.of[product][c] = std::fma(entry, from[layout.column(c)], mine.of[product][c]);
-        }
+        const double* const from = columns + k;
+        mine.add(of_group[k * targets_of_group + target], part.n_products,
+                 [&](int product, int plane) {
+                   return from[part.column[product] + layout.column(plane)];
+                 });
       }
-      RINGWEAVE_UNROLL
-      for (int product = 0; product < 2; ++product) {
-        RINGWEAVE_UNROLL
-        for (int c = 0; c < planes; ++c) shared.sums[product][c][thread] = mine.of[product][c];
-      }
+      mine.store(shared, thread);
     });
     block.sync();
     block.each([&](int thread) {
@@ -244,10 +272,8 @@ struct SumElements {
         const int target = i % targets_of_group;
         const int plane = i / targets_of_group % planes;
         const int product = i / targets_of_group / planes;
-        double sum = 0;
-        for (int turn = 0; turn < turns; ++turn)
-          sum += shared.sums[product][plane][turn * targets_of_group + target];
-        sums[block.index() * 2 * planes * targets_of_group + i] = sum;
+        sums[block.index() * 2 * planes * targets_of_group + i] =
+            shared.over(product, plane, target, targets_of_group, turns);
       }
     });
   }
@@ -296,12 +322,7 @@ template <int planes>
 struct SpreadSegment {
   static constexpr int least_blocks = 4;
   static constexpr int elements = block_threads / targets_of_group;  ///< of a block
-  struct Shared {
-    Array<Array<Array<double, block_threads>, planes>, 2> sums;
-  };
-  struct Sums {
-    Array<Array<double, planes>, 2> of;
-  };
+  using Shared = typename ProductSums<planes>::OfBlock;
 
   FoldedSegment segment;
   FoldedPlanes layout;
@@ -324,31 +345,20 @@ struct SpreadSegment {
     block.each([&](int thread) {
       const std::int64_t k = first + thread / targets_of_group;
       const int target = thread % targets_of_group;
-      Sums mine;
-      RINGWEAVE_UNROLL
-      for (int c = 0; c < planes; ++c) mine.of[0][c] = mine.of[1][c] = 0;
+      ProductSums<planes> mine;
+      mine.clear();
       for (std::int64_t group = chunks[chunk]; group < chunks[chunk + 1] && k < segment.size;
            ++group) {
         const double entry =
             rows[((group - layout.first_group) * layout.row_size + segment.begin + k) *
                      targets_of_group +
                  target];
-        RINGWEAVE_UNROLL
-        for (int product = 0; product < 2; ++product) {
-          if (product >= segment.n_products) continue;
-          RINGWEAVE_UNROLL
-          for (int c = 0; c < planes; ++c) {
-            const double value = values[layout.value(c, segment.output[product]) +
-                                        group * targets_of_group + target];
-            mine.of[product][c] = std::fma(entry, value, mine.of[product][c]);
-          }
-        }
+        mine.add(entry, segment.n_products, [&](int product, int plane) {
+          return values[layout.value(plane, segment.output[product]) + group * targets_of_group +
+                        target];
+        });
       }
-      RINGWEAVE_UNROLL
-      for (int product = 0; product < 2; ++product) {
-        RINGWEAVE_UNROLL
-        for (int c = 0; c < planes; ++c) shared.sums[product][c][thread] = mine.of[product][c];
-      }
+      mine.store(shared, thread);
     });
     block.sync();
     block.each([&](int thread) {
@@ -357,9 +367,8 @@ struct SpreadSegment {
         const int plane = i / elements % planes;
         const int product = i / elements / planes;
         if (first + element >= segment.size || product >= segment.n_products) continue;
-        double sum = 0;
-        for (int target = 0; target < targets_of_group; ++target)
-          sum += shared.sums[product][plane][element * targets_of_group + target];
+        const double sum =
+            shared.over(product, plane, element * targets_of_group, 1, targets_of_group);
         double& to = columns[chunk * chunk_stride + layout.column(plane) + segment.column[product] +
                              first + element];
         to = std::fma(weight, sum, to);

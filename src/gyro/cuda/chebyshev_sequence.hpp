@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <type_traits>
 #include <vector>
 
 #include "base/checked_cast.hpp"
 #include "base/cuda/clear_values.hpp"
+#include "base/cuda/for_groups.hpp"
 #include "gyro/chebyshev_blocks.hpp"
 #include "gyro/chebyshev_operator.hpp"
 #include "gyro/cuda/chebyshev_launches.hpp"
@@ -54,10 +54,10 @@ class ChebyshevSequence {
   ChebyshevSequence(const ChebyshevPlan& plan, Machine& machine)
       : machine_(&machine),
         plan_(plan),
-        elements_(upload(plan.elements)),
-        parts_(upload(plan.parts)),
-        outputs_(upload(plan.outputs)),
-        chunk_groups_(upload(plan.chunk_groups)) {}
+        elements_(machine.upload(plan.elements)),
+        parts_(machine.upload(plan.parts)),
+        outputs_(machine.upload(plan.outputs)),
+        chunk_groups_(machine.upload(plan.chunk_groups)) {}
 
   /// Memory of launches that make rows.
   struct Making {
@@ -74,7 +74,7 @@ class ChebyshevSequence {
     const std::int64_t of_group = plan_.matrix_size() * targets_of_group;
     const std::int64_t together = std::clamp<std::int64_t>(
         most_bytes / (of_group * std::int64_t{sizeof(double)}), 1, plan_.n_groups);
-    Making making{upload(targets.begin), upload(targets.nodes),
+    Making making{machine_->upload(targets.begin), machine_->upload(targets.nodes),
                   machine_->template allocate<double>(together * of_group)};
     double* const matrices = making.matrices.data();
     for (std::int64_t group = 0; group < plan_.n_groups; group += together) {
@@ -104,7 +104,7 @@ class ChebyshevSequence {
   void average(const double* rows, double weight, std::int64_t n_planes, const double* columns,
                double* values, double* sums) {
     if (plan_.n_groups == 0) return;
-    for_groups(n_planes, [&](auto count, std::int64_t plane) {
+    for_groups<planes_together, 2, 1>(0, n_planes, [&](auto count, std::int64_t plane) {
       constexpr int planes = decltype(count)::value;
       const std::int64_t n_parts = ssize64(plan_.parts);
       machine_->launch(SumElements<planes>{parts_.data(), n_parts, plan_.layout, rows,
@@ -121,7 +121,7 @@ class ChebyshevSequence {
   void transpose(const double* rows, double weight, std::int64_t n_planes, const double* values,
                  double* columns) {
     const std::int64_t stride = n_planes * plan_.layout.row_size;
-    for_groups(n_planes, [&](auto count, std::int64_t plane) {
+    for_groups<planes_together, 2, 1>(0, n_planes, [&](auto count, std::int64_t plane) {
       constexpr int planes = decltype(count)::value;
       // One after the other: two segments may have the same columns.
       for (const FoldedSegment& segment : plan_.segments) {
@@ -140,21 +140,6 @@ class ChebyshevSequence {
   }
 
  private:
-  template <class T>
-  Buffer<T> upload(const std::vector<T>& values) const {
-    return machine_->upload(values.data(), ssize64(values));
-  }
-  /// Calls work(number of planes, as a type; first of them) for as many as go together, and the
-  /// last ones.
-  template <class Work>
-  static void for_groups(std::int64_t n_planes, const Work& work) {
-    std::int64_t plane = 0;
-    for (; plane + planes_together <= n_planes; plane += planes_together)
-      work(std::integral_constant<int, planes_together>(), plane);
-    for (; plane + 2 <= n_planes; plane += 2) work(std::integral_constant<int, 2>(), plane);
-    if (plane < n_planes) work(std::integral_constant<int, 1>(), plane);
-  }
-
   Machine* machine_;
   ChebyshevPlan plan_;
   Buffer<FoldedElement> elements_;

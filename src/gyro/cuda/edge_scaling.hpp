@@ -53,7 +53,7 @@ class EdgeScaling {
         n_rows_(ssize64(plan.mirrors)),
         x_mirrored_(plan.x_mirrored),
         is_needed_(plan.x_mirrored || plan.y_mirrored),
-        mirrors_(machine.upload(plan.mirrors.data(), ssize64(plan.mirrors))) {}
+        mirrors_(machine.upload(plan.mirrors)) {}
 
   /// planes  [plane][row][x]
   void scale(double* planes, std::int64_t n_planes, double factor) {

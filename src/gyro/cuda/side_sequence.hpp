@@ -104,18 +104,13 @@ class SideSequence {
   template <class T>
   using Buffer = typename Machine::template Buffer<T>;
 
-  template <class T>
-  static Buffer<T> upload(const std::vector<T>& values, Machine& machine) {
-    return machine.upload(values.data(), ssize64(values));
-  }
-
   /// A SideTable on the device.
   struct Side {
     Side(const SideTable& table, Machine& machine)
         : n_targets(table.n_targets),
-          run_begin(upload(table.run_begin, machine)),
-          runs(upload(table.runs, machine)),
-          weights(upload(table.weights, machine)) {}
+          run_begin(machine.upload(table.run_begin)),
+          runs(machine.upload(table.runs)),
+          weights(machine.upload(table.weights)) {}
     SideWeights view() const { return {data(run_begin), data(runs), data(weights), n_targets}; }
     std::int64_t bytes() const { return run_begin.bytes() + runs.bytes() + weights.bytes(); }
 
@@ -129,12 +124,12 @@ class SideSequence {
     Corners(const CornerLists& lists, Machine& machine)
         : n_a(lists.n_a),
           n_b(lists.n_b),
-          target_begin(upload(lists.target_begin, machine)),
-          sources(upload(lists.sources, machine)),
-          source_weights(upload(lists.source_weights, machine)),
-          source_begin(upload(lists.source_begin, machine)),
-          targets(upload(lists.targets, machine)),
-          target_weights(upload(lists.target_weights, machine)) {}
+          target_begin(machine.upload(lists.target_begin)),
+          sources(machine.upload(lists.sources)),
+          source_weights(machine.upload(lists.source_weights)),
+          source_begin(machine.upload(lists.source_begin)),
+          targets(machine.upload(lists.targets)),
+          target_weights(machine.upload(lists.target_weights)) {}
     CornerWeights view() const {
       return {n_a,
               n_b,
@@ -183,13 +178,13 @@ class SideSequence {
                Machine& machine)
       : machine_(&machine),
         layout_(plan.layout),
-        x_source_rows_(upload(plan.x_source_rows, machine)),
-        x_target_rows_(upload(plan.x_target_rows, machine)),
-        y_source_columns_(upload(plan.y_source_columns, machine)),
-        y_target_columns_(upload(plan.y_target_columns, machine)),
-        y_source_rows_(upload(plan.y_source_rows, machine)),
-        y_target_rows_(upload(plan.y_target_rows, machine)),
-        line_of_row_(upload(plan.line_of_row, machine)),
+        x_source_rows_(machine.upload(plan.x_source_rows)),
+        x_target_rows_(machine.upload(plan.x_target_rows)),
+        y_source_columns_(machine.upload(plan.y_source_columns)),
+        y_target_columns_(machine.upload(plan.y_target_columns)),
+        y_source_rows_(machine.upload(plan.y_source_rows)),
+        y_target_rows_(machine.upload(plan.y_target_rows)),
+        line_of_row_(machine.upload(plan.line_of_row)),
         held_edges_(plan.held_edges, machine),
         own_edges_(plan.own_edges, machine),
         held_(machine.template allocate<double>(most_planes * layout_.held_rows * layout_.n_x)),

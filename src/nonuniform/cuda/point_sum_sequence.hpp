@@ -3,10 +3,10 @@
 
 #include <cstdint>
 #include <span>
-#include <type_traits>
 #include <vector>
 
 #include "base/checked_cast.hpp"
+#include "base/cuda/for_groups.hpp"
 #include "nonuniform/cuda/interpolate_launch.hpp"
 #include "nonuniform/cuda/point_sum_plan.hpp"
 #include "nonuniform/cuda/spread_launch.hpp"
@@ -26,12 +26,12 @@ class PointSumSequence {
         n_tiles_(ssize64(plan.tiles)),
         theta_(upload_taps(theta)),
         phi_(upload_taps(phi)),
-        first_value_(upload(plan.first_value)),
-        places_(upload(plan.places)),
-        tiles_(upload(plan.tiles)),
-        visits_(upload(plan.visits)),
-        group_begins_(upload(plan.group_begins)),
-        visited_(upload(plan.visited)),
+        first_value_(machine.upload(plan.first_value)),
+        places_(machine.upload(plan.places)),
+        tiles_(machine.upload(plan.tiles)),
+        visits_(machine.upload(plan.visits)),
+        group_begins_(machine.upload(plan.group_begins)),
+        visited_(machine.upload(plan.visited)),
         tables_{plan.grid,           theta,          phi,
                 first_value_.data(), places_.data(), ssize64(plan.places),
                 tiles_.data(),       visits_.data(), group_begins_.data(),
@@ -42,7 +42,7 @@ class PointSumSequence {
 
   /// Overwrites values, [component][point].
   void interpolate(ComponentsAt<const double> rows, ComponentsAt<double> values) {
-    for_components([&](auto count, std::int64_t c) {
+    for_groups<2, 1>(0, ssize64(beyond_pole_), [&](auto count, std::int64_t c) {
       constexpr int n = decltype(count)::value;
       const ComponentsAt<const double> from = {rows.first + c * rows.stride, rows.stride};
       const ComponentsAt<double> to = {values.first + c * values.stride, values.stride};
@@ -56,7 +56,7 @@ class PointSumSequence {
 
   /// Overwrites the rows of this rank.
   void spread(ComponentsAt<const double> values, ComponentsAt<double> rows) {
-    for_components([&](auto count, std::int64_t c) {
+    for_groups<2, 1>(0, ssize64(beyond_pole_), [&](auto count, std::int64_t c) {
       using Launch = SpreadPoints<decltype(count)::value>;
       const std::int64_t n_pieces = Launch::pieces(tables_.grid.n_columns);
       Launch launch{tables_,
@@ -78,19 +78,8 @@ class PointSumSequence {
   template <class T>
   using Buffer = typename Machine::template Buffer<T>;
 
-  template <class T>
-  Buffer<T> upload(const std::vector<T>& values) const {
-    return machine_->upload(values.data(), ssize64(values));
-  }
   Buffer<double> upload_taps(const TapPolynomials& taps) const {
     return machine_->upload(taps.coefficients, std::int64_t{taps.n_terms} * taps.row_size());
-  }
-  /// Calls work(number of components, as a type; first of them) for pairs and a last one.
-  template <class Work>
-  void for_components(const Work& work) const {
-    std::int64_t c = 0;
-    for (; c + 2 <= ssize64(beyond_pole_); c += 2) work(std::integral_constant<int, 2>(), c);
-    if (c < ssize64(beyond_pole_)) work(std::integral_constant<int, 1>(), c);
   }
   template <class Launch>
   void set_factors(Launch& launch, std::int64_t component) const {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/checked_cast.hpp"
+#include "base/cuda/for_groups.hpp"
 #include "convolve/ring/cuda/multiply_modes.hpp"
 #include "convolve/ring/cuda/ring_sum_plan.hpp"
 #include "convolve/ring/cuda/sum_equal_rings.hpp"
@@ -19,6 +20,8 @@ struct MapsOfKernel {
   std::int64_t kernel = 0;  ///< number of add_kernel()
   std::int64_t first_map = 0;
   std::int64_t n_maps = 0;
+
+  std::int64_t end_map() const { return first_map + n_maps; }
 };
 
 /// Launches of the sums of a ring convolution in order. Machine runs them: a device, or its
@@ -32,18 +35,18 @@ class RingSumSequence {
         n_rings_(plan.n_rings),
         halves_nyquist_(plan.halves_nyquist),
         n_outputs_(ssize64(plan.outputs)),
-        rings_(upload(plan.rings)),
-        outputs_(upload(plan.outputs)),
-        tiles_(upload(plan.tiles)),
-        rules_(upload(plan.rules)),
-        sines_(upload(plan.sines)),
-        orders_(upload(plan.orders)),
-        segments_(upload(plan.segments)),
-        own_orders_(upload(plan.own_orders)),
-        own_segments_(upload(plan.own_segments)),
-        equal_rings_(upload(plan.equal_rings)),
-        symmetric_rings_(upload(plan.symmetric_rings)),
-        other_rings_(upload(plan.other_rings)) {
+        rings_(machine.upload(plan.rings)),
+        outputs_(machine.upload(plan.outputs)),
+        tiles_(machine.upload(plan.tiles)),
+        rules_(machine.upload(plan.rules)),
+        sines_(machine.upload(plan.sines)),
+        orders_(machine.upload(plan.orders)),
+        segments_(machine.upload(plan.segments)),
+        own_orders_(machine.upload(plan.own_orders)),
+        own_segments_(machine.upload(plan.own_segments)),
+        equal_rings_(upload(plan.equal_rings, machine)),
+        symmetric_rings_(upload(plan.symmetric_rings, machine)),
+        other_rings_(upload(plan.other_rings, machine)) {
     const UnitPowers powers(plan.powers);
     const auto factors = powers.factors();
     powers_ = machine.upload(reinterpret_cast<const Double2*>(factors.data()), factors.size());
@@ -53,13 +56,14 @@ class RingSumSequence {
     kernels_.push_back(
         {table.lookup(),
          machine_->upload(table.coefficients(), ssize64(table.pieces) * (KernelTable::degree + 1)),
-         upload(table.first_piece), upload(table.piece_end), upload(table.piece_centre)});
+         machine_->upload(table.first_piece), machine_->upload(table.piece_end),
+         machine_->upload(table.piece_centre)});
   }
 
   /// in, out  [position][component] of own and halo rings, and of own rings
   void multiply(const MapsOfKernel& maps, std::int64_t n_components, const Double2* in,
                 Double2* out) {
-    for_groups(maps, [&](auto count, std::int64_t first_map) {
+    for_groups<2, 1>(maps.first_map, maps.end_map(), [&](auto count, std::int64_t first_map) {
       using Launch = MultiplyModes<decltype(count)::value>;
       const std::int64_t n_order_blocks = Launch::order_blocks(highest_order_);
       const Launch launch{tables(),
@@ -78,7 +82,7 @@ class RingSumSequence {
   template <class T>
   void sum_pixels(const MapsOfKernel& maps, SumMap<const T> own, SumMap<const T> halo,
                   SumMap<T> out) {
-    for_groups(maps, [&](auto count, std::int64_t first_map) {
+    for_groups<2, 1>(maps.first_map, maps.end_map(), [&](auto count, std::int64_t first_map) {
       constexpr int n = decltype(count)::value;
       const auto launch = [&](auto as, PixelRingsThere& rings) {
         using Launch = typename decltype(as)::type;
@@ -124,20 +128,8 @@ class RingSumSequence {
     std::int64_t longest;
   };
 
-  template <class T>
-  Buffer<T> upload(const std::vector<T>& values) const {
-    return machine_->upload(values.data(), ssize64(values));
-  }
-  PixelRingsThere upload(const PixelRings& rings) const {
-    return {upload(rings.rings), ssize64(rings.rings), rings.longest};
-  }
-  /// Calls work(number of maps, as a type; first of them) for pairs of maps and a last one.
-  template <class Work>
-  static void for_groups(const MapsOfKernel& maps, const Work& work) {
-    std::int64_t map = maps.first_map;
-    const std::int64_t end = maps.first_map + maps.n_maps;
-    for (; map + 2 <= end; map += 2) work(std::integral_constant<int, 2>(), map);
-    if (map < end) work(std::integral_constant<int, 1>(), map);
+  static PixelRingsThere upload(const PixelRings& rings, Machine& machine) {
+    return {machine.upload(rings.rings), ssize64(rings.rings), rings.longest};
   }
   KernelLookup lookup(std::int64_t number) {
     Kernel& kernel = kernels_[to_size(number)];

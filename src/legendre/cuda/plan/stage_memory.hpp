@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
+#include "base/checked_cast.hpp"
 #include "legendre/cuda/blocks/row_blocks.hpp"
 #include "legendre/device_legendre_stage.hpp"
 
@@ -63,6 +65,10 @@ class CountingMachine {
   template <class T>
   Buffer<T> upload(const T*, std::int64_t size) const {
     return Buffer<T>(size);
+  }
+  template <class T>
+  Buffer<T> upload(const std::vector<T>& values) const {
+    return upload(values.data(), ssize64(values));
   }
   template <class Work>
   void launch(const Work&, std::int64_t) const {}

@@ -18,6 +18,7 @@ namespace ringweave::detail::gpu {
 /// host. It provides
 ///   Buffer<T>                                   memory for launches: data(), bytes()
 ///   allocate<T>(size), upload(const T*, size)   return a Buffer<T>
+///   upload(const std::vector<T>&)               as well
 ///   launch(work, n_blocks)                      in order; does nothing for 0 blocks
 template <class Machine>
 class StageSequence {

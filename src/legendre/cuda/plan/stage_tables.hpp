@@ -17,9 +17,9 @@ namespace ringweave::detail::gpu {
 template <class Machine>
 struct DeviceSweep {
   DeviceSweep(const SweepPlan& plan, Machine& machine)
-      : rows(machine.upload(plan.rows.data(), ssize64(plan.rows))),
-        synthesis_items(machine.upload(plan.synthesis_items.data(), ssize64(plan.synthesis_items))),
-        adjoint_items(machine.upload(plan.adjoint_items.data(), ssize64(plan.adjoint_items))),
+      : rows(machine.upload(plan.rows)),
+        synthesis_items(machine.upload(plan.synthesis_items)),
+        adjoint_items(machine.upload(plan.adjoint_items)),
         batches(plan.batches) {}
   std::int64_t bytes() const {
     return rows.bytes() + synthesis_items.bytes() + adjoint_items.bytes();
@@ -43,8 +43,8 @@ class StageTables {
       : stage_(shape, alm_begin), places_(*shape.grid), pair_tables_(*shape.grid) {
     first_equatorial_ = pair_tables_.first_equatorial(fields.degree);
     upload_pairs(*shape.grid, machine);
-    orders_ = machine.upload(stage_.orders.data(), ssize64(stage_.orders));
-    segments_ = machine.upload(stage_.segments.data(), ssize64(stage_.segments));
+    orders_ = machine.upload(stage_.orders);
+    segments_ = machine.upload(stage_.segments);
     const FoldPhases phases(*shape.grid, shape.fold, shape.limits.mmax());
     phases_ = machine.upload(phases.table().data(), phases.table().size());
     fold_rings_ = shape.fold.rings;
@@ -92,13 +92,13 @@ class StageTables {
                                  two.x_pole, one.x_pole, one.seed_factor[0], one.seed_factor[1]}) {
       table.insert(table.end(), column, column + n_pairs_);
     }
-    pairs_ = machine.upload(table.data(), ssize64(table));
+    pairs_ = machine.upload(table);
     std::vector<std::int64_t> rings;
     for (const RingPair& pair : grid.pairs()) {
       rings.push_back(pair.north);
       rings.push_back(pair.south);
     }
-    rings_ = machine.upload(rings.data(), ssize64(rings));
+    rings_ = machine.upload(rings);
   }
 
   StageRows stage_;
