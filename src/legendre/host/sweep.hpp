@@ -5,12 +5,9 @@
 #include <cstdint>
 #include <span>
 
-namespace ringweave::detail::inline legendre::sweep {
+#include "legendre/shared/sweep_tables.hpp"
 
-/// Degrees are summed in steps. Every function of theta obeys p_{k+1} = (a_k x + g_k) p_k +
-/// p_{k-1}. Steps are grouped into chunks; coefficients and columns are padded with zeros to whole
-/// chunks.
-inline constexpr std::int64_t chunk = 4;
+namespace ringweave::detail::inline legendre::sweep {
 
 /// Kinds of sweeps over the degrees, by the terms they sum.
 enum class Kind {
@@ -30,32 +27,6 @@ struct Shape {
   int maps;  ///< 1 for spin
   constexpr int n_columns() const { return (kind == Kind::scalars_by_one ? 2 : 4) * maps; }
   constexpr int n_sums() const { return (kind == Kind::spin ? 8 : 4) * maps; }
-};
-
-/// Doubles per step in the coefficients: a, then g of each function for the distance from the
-/// equator (x_equator), then g for the distance from the pole (x_pole). One-degree steps always
-/// describe two functions, lambda_{+s} and lambda_{-s}.
-inline constexpr std::int64_t stride_by_two = 3;
-inline constexpr std::int64_t stride_by_one = 5;
-
-/// Ring pairs of a grid from the poles to the equator. Every array has `padding` valid entries
-/// beyond the last pair.
-struct Pairs {
-  const double* log2_sin_high;   ///< log2(sin theta) to 36 bits: its product with an order is exact
-  const double* log2_sin_low;    ///< the remainder
-  const double* x_equator;       ///< z^2 (scalar), z (spin)
-  const double* x_pole;          ///< -sin^2 (two-degree steps), z - 1 (one-degree steps)
-  const double* seed_factor[2];  ///< for each spin function: 1 - z, 1 + z
-  std::int64_t count;            ///< one more than the last pair to process
-  std::int64_t n_polar;          ///< the first pairs, for which x_pole is more precise
-};
-
-/// First values of one order: p_0 = prefactor * sin(theta)^sin_power * seed_factor^factor_power for
-/// each function.
-struct Seed {
-  double prefactor[2];
-  int sin_power;
-  int factor_power;
 };
 
 /// Memory that a sweep prefetches into the L2 cache during its sums. Any address is allowed.
@@ -110,13 +81,6 @@ void adjoint(const Pairs& pairs, const Order& order, Shape shape, const double* 
              std::span<const PrefetchRange> wanted = {});
 std::int64_t adjoint_scratch(Shape shape, std::int64_t n_pairs);
 
-/// A run of rings: its ring i is the northern half of pair first_pair + i, or the southern half of
-/// pair first_pair - i.
-struct RingRun {
-  std::int64_t first_pair;
-  std::int64_t count;
-  bool south;
-};
 /// Sums of one map: its mode on a ring is weight (even +- z odd). Imaginary parts are one stride
 /// after the real ones.
 struct MapSums {

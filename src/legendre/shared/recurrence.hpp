@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/checked_cast.hpp"
-#include "legendre/host/sweep.hpp"
 #include "legendre/shared/recurrence_lanes.hpp"
+#include "legendre/shared/sweep_tables.hpp"
 #include "ringweave/views.hpp"
 
 namespace ringweave::detail::inline legendre {

@@ -5,7 +5,7 @@
 #include <complex>
 #include <cstdint>
 
-#include "legendre/host/sweep.hpp"
+#include "legendre/shared/sweep_tables.hpp"
 #include "ringweave/grid.hpp"
 #include "ringweave/views.hpp"
 #include "sphere/mode_limits.hpp"
