@@ -7,10 +7,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <string>
 #include <vector>
 
+#include "app/stage_places.hpp"
 #include "base/device.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "distribute/mpi/device_sharers.hpp"
@@ -23,29 +23,15 @@
 namespace ringweave::detail::inline app {
 namespace {
 
-const char* name_of(Backend backend) { return backend == Backend::cuda ? "cuda" : "host"; }
-
-/// Where a transform runs.
-struct Stages {
-  Backend legendre = Backend::host;
-  Backend ring_fft = Backend::host;
-
-  bool are_mixed() const { return legendre != ring_fft; }
-  std::string text() const {
-    return fmt::format("legendre={},fft={}", name_of(legendre), name_of(ring_fft));
-  }
-  void put_into(TransformSpec& spec) const {
-    spec.backend = legendre == Backend::cuda ? legendre : ring_fft;
-    spec.on_device = !are_mixed()                ? StagesOnDevice::both
-                     : legendre == Backend::cuda ? StagesOnDevice::legendre
-                                                 : StagesOnDevice::ring_fft;
-  }
-};
+void put_into(TransformSpec& spec, const StagePlaces& stages) {
+  spec.backend = stages.use_a_device() ? Backend::cuda : Backend::host;
+  spec.on_device = stages.on_device();
+}
 
 /// Reports a choice once, also when a command makes the same choice again.
-void record(Run& run, const Stages& stages, const std::string& why) {
-  const bool on_device = stages.legendre == Backend::cuda || stages.ring_fft == Backend::cuda;
-  nlohmann::ordered_json choice = {{"name", on_device ? "cuda" : "host"}, {"because", why}};
+void record(Run& run, const StagePlaces& stages, const std::string& why) {
+  nlohmann::ordered_json choice = {{"name", stages.use_a_device() ? "cuda" : "host"},
+                                   {"because", why}};
   if (stages.are_mixed())
     choice["stages"] = {{"legendre", name_of(stages.legendre)}, {"fft", name_of(stages.ring_fft)}};
   if (run.report["backend"] == choice) return;
@@ -54,32 +40,7 @@ void record(Run& run, const Stages& stages, const std::string& why) {
                          stages.are_mixed() ? stages.text() : name_of(stages.legendre), why));
 }
 void record(Run& run, Backend backend, const std::string& why) {
-  record(run, Stages{backend, backend}, why);
-}
-
-/// Returns the stages of --stage. Error  UsageError.
-Stages stages_named(const std::string& text) {
-  const auto fail = [&]() -> Stages {
-    throw UsageError(fmt::format(
-        "--stage {}: expected legendre=PLACE,fft=PLACE, each PLACE host or cuda", text));
-  };
-  Stages stages;
-  bool has_legendre = false;
-  bool has_fft = false;
-  std::istringstream parts(text);
-  for (std::string part; std::getline(parts, part, ',');) {
-    const std::size_t sign = part.find('=');
-    if (sign == std::string::npos) return fail();
-    const std::string place = part.substr(sign + 1);
-    if (place != "host" && place != "cuda") return fail();
-    const bool is_legendre = part.substr(0, sign) == "legendre";
-    bool& has_it = is_legendre ? has_legendre : has_fft;
-    if ((!is_legendre && part.substr(0, sign) != "fft") || has_it) return fail();
-    has_it = true;
-    (is_legendre ? stages.legendre : stages.ring_fft) =
-        place == "cuda" ? Backend::cuda : Backend::host;
-  }
-  return has_legendre && has_fft ? stages : fail();
+  record(run, StagePlaces{backend, backend}, why);
 }
 
 /// `option`: that asks for a device.
@@ -114,7 +75,7 @@ void fall_back_to_host(Run& run) {
 
 /// A way to run a transform.
 struct Way {
-  Stages stages;
+  StagePlaces stages;
   double seconds;  ///< predicted, of the slowest rank
 };
 
@@ -144,7 +105,7 @@ void choose_fastest(Run& run, TransformSpec& spec) {
   const std::vector<Way> ways = predicted_ways(run, spec);
   const auto best = std::min_element(
       ways.begin(), ways.end(), [](const Way& a, const Way& b) { return a.seconds < b.seconds; });
-  best->stages.put_into(spec);
+  put_into(spec, best->stages);
   std::string others;
   for (const Way& way : ways) {
     if (&way == &*best) continue;
@@ -180,8 +141,8 @@ Backend choose_backend(Run& run, const std::string& asked) {
 
 void choose_backend(Run& run, const TransformOptions& asked, TransformSpec& spec) {
   if (!asked.stage.empty()) {
-    const Stages stages = stages_named(asked.stage);
-    stages.put_into(spec);
+    const StagePlaces stages = stage_places_named(asked.stage);
+    put_into(spec, stages);
     if (spec.backend == Backend::cuda) require_device(run, "--stage " + asked.stage);
     return record(run, stages, "--stage says so");
   }

@@ -210,6 +210,27 @@ class Model(Predictions):
         self.refused("model", "--nside", 64, "--machine", "abacus", code=2, says=["abacus", "cpu_cluster", "calibrate"])
         self.refused("model", "--nside", 64, "--backend", "cuda", code=2, says=["--backend cuda", "h100_cluster"])
 
+    def test_one_stage_alone_runs_on_a_gpu(self):
+        common = ("--nside", 256, "--ranks", "4", "--machine", "h100_cluster")
+        def row(*options):
+            return self.rows(*common, *options)["rows"][0]
+        host = row("--backend", "host")
+        self.assertEqual(row("--stage", "legendre=host,fft=host"), host)
+        self.assertEqual(row("--stage", "legendre=cuda,fft=cuda"), row("--backend", "cuda"))
+        legendre = row("--stage", "legendre=cuda,fft=host")
+        fft = row("--stage", "legendre=host,fft=cuda")
+        self.assertEqual(legendre["ring_fft_seconds"], host["ring_fft_seconds"])
+        self.assertEqual(fft["legendre_seconds"], host["legendre_seconds"])
+        for mixed in (legendre, fft):
+            self.assertGreater(mixed["copies_seconds"], 0)
+            self.assertIn("overlapped", mixed["exchanges"])
+        self.assertEqual(self.rows(*common, "--stage", "legendre=cuda,fft=host")["stages"],
+                         {"legendre": "cuda", "fft": "host"})
+        self.refused("model", "--nside", 64, "--stage", "legendre=cuda,fft=host", code=2,
+                     says=["--stage legendre=cuda,fft=host", "h100_cluster"])
+        self.refused("model", "--nside", 64, "--stage", "fft=cuda", code=2, says=["--stage", "legendre=PLACE,fft=PLACE"])
+        self.refused("model", "--points", 100, "--lmax", 9, "--stage", "legendre=host,fft=host", code=2, says=["--stage"])
+
     def test_wrong_numbers_of_ranks_are_refused(self):
         for ranks in ("0", "two", "1,,2", "2,-1", "99999999999"):
             self.refused("model", "--nside", 64, "--ranks=" + ranks, code=2, says=["--ranks"])

@@ -86,7 +86,11 @@ void declare_backend(CLI::App& command, TransformOptions& options) {
       "Where to compute; cuda: on a GPU of the node for each rank, auto: on a GPU if there is one, "
       "or where the machine file predicts a transform to be fastest.");
   backend->capture_default_str();
-  group
+  declare_stage(command, options, backend);
+}
+
+void declare_stage(CLI::App& command, TransformOptions& options, CLI::Option* backend) {
+  OptionGroup(command, transform_group)
       .value("--stage", options.stage, "legendre=PLACE,fft=PLACE",
              "Run each stage of a transform on the host or on a GPU (cuda); one stage alone on a "
              "GPU copies its data there and back. Default: what --backend says.")

@@ -71,6 +71,8 @@ void declare_variable(CLI::App& command, std::string& target);
 void declare_grid(CLI::App& command, TransformOptions& options);
 
 void declare_backend(CLI::App& command, TransformOptions& options);
+/// `backend`: the option in its place.
+void declare_stage(CLI::App& command, TransformOptions& options, CLI::Option* backend);
 
 void declare_transform(CLI::App& command, TransformOptions& options,
                        const std::vector<std::string>& fields, const TransformTexts& defaults);

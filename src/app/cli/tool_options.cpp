@@ -168,12 +168,11 @@ void declare_model(CLI::App& command, ModelOptions& options) {
   declare_grid(command, options.transform);
   declare_transform(command, options.transform, {"T", "TQU", "QU"},
                     {"what the grid holds, 3 nside - 1 on HEALPix.", "lmax.", "double."});
-  group
-      .value(
-          "--backend", options.transform.backend, "auto|host|cuda",
-          "Where to compute; cuda: on a GPU for each rank, auto: on GPUs if the machine has any.")
-      ->check(CLI::IsMember({"auto", "host", "cuda"}).description(""))
-      ->capture_default_str();
+  auto* backend = group.value(
+      "--backend", options.transform.backend, "auto|host|cuda",
+      "Where to compute; cuda: on a GPU for each rank, auto: on GPUs if the machine has any.");
+  backend->check(CLI::IsMember({"auto", "host", "cuda"}).description(""))->capture_default_str();
+  declare_stage(command, options.transform, backend);
 }
 
 void declare_split(CLI::App& command, SplitOptions& options) {

@@ -15,6 +15,7 @@
 #include "app/predict/memory_estimate.hpp"
 #include "app/predict/point_prediction.hpp"
 #include "app/predict/scaling_prediction.hpp"
+#include "app/stage_places.hpp"
 #include "app/transform_setup.hpp"
 #include "ringweave/transform.hpp"
 
@@ -39,15 +40,26 @@ std::vector<int> parse_ranks(const std::string& text) {
   return ranks;
 }
 
-/// Returns where the predicted machine computes; this machine does not matter.
-Place predicted_place(const Machine& machine, const std::string& backend) {
-  if (backend == "host") return Place::host;
-  if (machine.device) return Place::device;
-  if (backend == "auto") return Place::host;
+/// Error  UsageError unless the machine has a GPU.
+void require_device(const Machine& machine, const std::string& option) {
+  if (machine.device) return;
   throw UsageError(
-      fmt::format("--backend cuda: the machine \"{}\" has no GPU; take --machine a100_cluster or "
+      fmt::format("{}: the machine \"{}\" has no GPU; take --machine a100_cluster or "
                   "h100_cluster, or what `ringweave calibrate --backend cuda` writes on one",
-                  machine.name));
+                  option, machine.name));
+}
+
+/// Returns where the stages of the predicted machine compute; this machine does not matter.
+StagePlaces predicted_stages(const Machine& machine, const TransformOptions& asked) {
+  if (!asked.stage.empty()) {
+    const StagePlaces stages = stage_places_named(asked.stage);
+    if (stages.use_a_device()) require_device(machine, "--stage " + asked.stage);
+    return stages;
+  }
+  if (asked.backend == "cuda") require_device(machine, "--backend cuda");
+  const bool on_device = asked.backend != "host" && machine.device;
+  const Backend backend = on_device ? Backend::cuda : Backend::host;
+  return {backend, backend};
 }
 
 FieldSet fields_of(const ModelOptions& options) {
@@ -91,12 +103,19 @@ std::optional<LensedGrid> lensed_of(Run& run, const ModelOptions& options) {
   return LensedGrid(spec, grid);
 }
 
-ScalingPlace place_of(const Run& run, const ModelOptions& options) {
+StagePlaces stages_of(const Run& run, const ModelOptions& options) {
+  if (options.points == 0 && !options.lens) return predicted_stages(run.machine, options.transform);
+  if (!options.transform.stage.empty())
+    throw UsageError("--stage belongs to transforms to a grid; leave it out");
+  return {};
+}
+
+ScalingPlace place_of(const Run& run, const StagePlaces& stages) {
   const bool asked = run.options.threads > 0 || std::getenv("OMP_NUM_THREADS") != nullptr;
-  return {options.points > 0 || options.lens
-              ? Place::host
-              : predicted_place(run.machine, options.transform.backend),
-          asked ? omp_get_max_threads() : run.machine.n_threads};
+  return {!stages.use_a_device() ? Place::host
+          : stages.are_mixed()   ? Place::device_in_blocks
+                                 : Place::device,
+          asked ? omp_get_max_threads() : run.machine.n_threads, stages.on_device()};
 }
 
 /// Returns the smallest power of two at which `communication` takes longer than the computation.
@@ -276,7 +295,8 @@ nlohmann::ordered_json number(const std::optional<int>& n) {
 int model(Run& run, const ModelOptions& options) {
   const std::vector<int> ranks = parse_ranks(options.ranks);
   run.outputs.announce(options.json, OutputContent::report);
-  const ScalingPlace place = place_of(run, options);
+  const StagePlaces stages = stages_of(run, options);
+  const ScalingPlace place = place_of(run, stages);
   if (options.epsilon && options.points == 0 && !options.lens)
     throw UsageError("--epsilon belongs to --points and --lens; leave it out");
   const std::optional<LensedGrid> lensed = lensed_of(run, options);
@@ -285,13 +305,12 @@ int model(Run& run, const ModelOptions& options) {
       points ? points->rows()
              : make_spec(options.transform, named_grid(options.transform), fields_of(options));
   run.outputs.require_writable();
-  const char* backend = place.place == Place::host ? "host" : "cuda";
   run.say(fmt::format(
       "one transform: {}, lmax {}, mmax {}, {} component(s), {} thread(s) a rank; machine: {}{}",
       spec.grid->name(), spec.lmax, spec.mmax, spec.fields.n_components(), place.n_threads,
       run.machine.name,
-      place.place == Place::host ? ""
-                                 : fmt::format("; {} for each rank", run.machine.device->name)));
+      stages.use_a_device() ? fmt::format("; {} for each rank", run.machine.device->name) : ""));
+  if (stages.are_mixed()) run.say(fmt::format("where the stages run: {}", stages.text()));
   if (points) {
     const PointReport& report = points->report();
     run.say(
@@ -332,20 +351,22 @@ int model(Run& run, const ModelOptions& options) {
   if (options.json.empty()) return 0;
 
   nlohmann::ordered_json json = json_of_origin(run);
-  json.update({{"grid", spec.grid->name()},
-               {"lmax", spec.lmax},
-               {"mmax", spec.mmax},
-               {"components", spec.fields.n_components()},
-               {"points", points ? points->report().points : 0},
-               {"threads", place.n_threads},
-               {"backend", backend},
-               {"machine", run.machine.name},
-               {"critical_ranks", number(ours)},
-               {"critical_ranks_dense", number(dense)},
-               {"critical_ranks_dense_as_printed", number(printed)},
-               {"scaling_ends_at", nullptr},
-               {"scaling_ends_because", nullptr},
-               {"rows", nlohmann::ordered_json::array()}});
+  json.update(
+      {{"grid", spec.grid->name()},
+       {"lmax", spec.lmax},
+       {"mmax", spec.mmax},
+       {"components", spec.fields.n_components()},
+       {"points", points ? points->report().points : 0},
+       {"threads", place.n_threads},
+       {"backend", stages.use_a_device() ? "cuda" : "host"},
+       {"stages", {{"legendre", name_of(stages.legendre)}, {"fft", name_of(stages.ring_fft)}}},
+       {"machine", run.machine.name},
+       {"critical_ranks", number(ours)},
+       {"critical_ranks_dense", number(dense)},
+       {"critical_ranks_dense_as_printed", number(printed)},
+       {"scaling_ends_at", nullptr},
+       {"scaling_ends_because", nullptr},
+       {"rows", nlohmann::ordered_json::array()}});
   if (end) {
     json["scaling_ends_at"] = end->n_ranks;
     json["scaling_ends_because"] = name_of(end->cause);

@@ -66,6 +66,7 @@ ScalingPrediction ScalingPredictor::predict(int n_ranks) const {
   TransformWork& work = prediction.work = prediction.shares.largest;
   work.n_threads = place_.n_threads;
   work.place = place_.place;
+  work.on_device = place_.on_device;
   if (work.place != Place::device) set_passes(scaling_.spec(), n_ranks, work);
   prediction.seconds = estimate_transform(work, machine_);
   if (points_) {
@@ -93,6 +94,7 @@ ScalingPrediction ScalingPredictor::predict(int n_ranks) const {
 std::vector<ExchangeWay> ScalingPredictor::ways_of(const ScalingPrediction& prediction) const {
   TransformWork work = prediction.work;
   work.place = place_.place;
+  work.on_device = place_.on_device;
   work.n_passes = 1;
   work.timing = ExchangeTiming::after_legendre;
   std::vector<ExchangeWay> ways;

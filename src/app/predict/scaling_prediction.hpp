@@ -55,6 +55,7 @@ const char* name_of(ScalingEnd::Cause cause);
 struct ScalingPlace {
   Place place = Place::host;
   int n_threads = 1;
+  StagesOnDevice on_device = StagesOnDevice::both;  ///< one alone: place is device_in_blocks
 };
 
 /// The most ranks a user may ask about.

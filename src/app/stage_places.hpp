@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <string>
+
+#include "ringweave/execution.hpp"
+
+namespace ringweave::detail::inline app {
+
+/// Returns "host" or "cuda".
+const char* name_of(Backend backend);
+
+/// Where the stages of a transform run.
+struct StagePlaces {
+  Backend legendre = Backend::host;
+  Backend ring_fft = Backend::host;
+
+  bool are_mixed() const { return legendre != ring_fft; }
+  bool use_a_device() const { return legendre == Backend::cuda || ring_fft == Backend::cuda; }
+  /// As TransformSpec has it.
+  StagesOnDevice on_device() const;
+  std::string text() const;  ///< as --stage takes it
+};
+
+/// Returns the places of --stage. Error  UsageError.
+StagePlaces stage_places_named(const std::string& text);
+
+}  // namespace ringweave::detail::inline app
