@@ -67,7 +67,7 @@ done
 chmod u+w "$target"/bin/* "$target"/lib/*.so* "$target"/lib/openmpi/*.so
 strip --strip-unneeded "$target"/bin/* "$target"/lib/*.so* "$target"/lib/openmpi/*.so
 
-cp "$here/mpirun.sh" "$here/cuda_check.sh" "$here/device_tests.sh" "$target/etc"
+cp "$here/mpirun.sh" "$here/cuda_check.sh" "$here/compare_backends.sh" "$here/device_tests.sh" "$target/etc"
 cat >"$target/run.sh" <<'RUN'
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later

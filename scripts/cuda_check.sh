@@ -5,6 +5,7 @@
 #                                           OUT: folder for logs and JSON (default: cuda-check)
 #   CUDA_CHECK_STEPS="tests program sanitizers bench"   steps to run; each may be run by itself where time is short
 #   CUDA_CHECK_RANKS="1 2 4 8"   CUDA_CHECK_BENCH="--host-repeats 3"   CUDA_CHECK_TIMEOUT=900   seconds of one program
+#   CUDA_CHECK_TESTS="*SmallCase*"   CUDA_CHECK_NSIDE=16   smaller, for a device in software
 # Ends with one summary; exits with 1 when something failed, with 4 when there is no GPU to check on.
 set -u
 programs=$(cd "$1" && pwd)
@@ -32,15 +33,21 @@ fail() {
 # find_program NAME: prints its path.
 find_program() { find "$programs" -type f -perm -u+x -name "$1" | head -n 1; }
 needs_mpi() { ldd "$1" | grep -q 'libmpi\.so'; }
-device_filter=$("$here/device_tests.sh" --filter)
+device_filter=${CUDA_CHECK_TESTS:-$("$here/device_tests.sh" --filter)}
+nside=${CUDA_CHECK_NSIDE:-128}
 
-# launch RANKS PROGRAM [ARG...]: 0 ranks: without MPI. Several ranks share the cores.
+# on_ranks RANKS COMMAND...: with the threads of a rank; several ranks share the cores.
+on_ranks() {
+  local cores=$(($(nproc) / $1))
+  OMP_NUM_THREADS=${OMP_NUM_THREADS:-$((cores > 0 ? cores : 1))} MPIRUN_TIMEOUT=$time_limit "${@:2}"
+}
+
+# launch RANKS PROGRAM [ARG...]: 0 ranks: without MPI.
 launch() {
   if [ "$1" = 0 ]; then
     timeout -k 10 "$time_limit" "${@:2}"
   else
-    local cores=$(($(nproc) / $1))
-    OMP_NUM_THREADS=${OMP_NUM_THREADS:-$((cores > 0 ? cores : 1))} MPIRUN_TIMEOUT=$time_limit "$here/mpirun.sh" "$@"
+    on_ranks "$1" "$here/mpirun.sh" "$@"
   fi
 }
 
@@ -129,29 +136,17 @@ if takes tests; then
   done
 fi
 
-# compare_backends RANKS: the program's own commands on host and device; a calibration of the device.
-compare_backends() {
+# check_program RANKS: the program's own commands on host and device; a calibration of the device.
+check_program() {
   local ranks=$1 log=$out/program.$1.log work
   work=$(mktemp -d)
-  echo "$spectrum" >"$work/cl.txt"
-  awk 'BEGIN { for (i = 0; i < 20000; ++i) print i * 0.000157, i * 2.4 % 6.28 }' >"$work/points.txt"
   (
-    cd "$work" || exit
     set -ex
-    for backend in host cuda; do
-      launch "$ranks" "$ringweave" synthesize --cl cl.txt --seed 1 --nside 128 --lmax 256 --fields TQU --save-alm alm_$backend.h5 --backend $backend sky_$backend.h5
-      launch "$ranks" "$ringweave" smooth sky_host.h5 smooth_$backend.h5 --fwhm 2deg --iter 3 --method harmonic --backend $backend
-      launch "$ranks" "$ringweave" smooth sky_host.h5 rings_$backend.h5 --fields T --fwhm 2deg --error 1e-12 --method ring --backend $backend
-      launch "$ranks" "$ringweave" interpolate --alm alm_host.h5 --points points.txt --epsilon 1e-9 --backend $backend values_$backend.h5
-      launch "$ranks" "$ringweave" interpolate --adjoint values_$backend.h5 --points points.txt --lmax 256 --backend $backend back_$backend.h5
-      launch "$ranks" "$ringweave" smooth sky_host.h5 split_$backend.h5 --fields T --fwhm 2deg --iter 0 --method split --error 1e-4 --input-cl cl.txt --cl-kind cl --backend $backend
-    done
-    for what in sky smooth rings back; do launch 1 "$ringweave" compare ${what}_host.h5 ${what}_cuda.h5 --tolerance 1e-10; done
-    # Each backend chooses its own split, so each is compared with the whole kernel, to --error and a margin.
-    launch "$ranks" "$ringweave" smooth sky_host.h5 whole.h5 --fields T --fwhm 2deg --iter 0 --method harmonic --backend host
-    for backend in host cuda; do launch 1 "$ringweave" compare whole.h5 split_$backend.h5 --tolerance 2e-4; done
-    launch "$ranks" "$ringweave" synthesize --cl cl.txt --seed 1 --nside 2048 --fields T --backend cuda --dry-run sky.h5
-    launch "$ranks" "$ringweave" calibrate --nside 512 --repeats 3 --backend cuda --out machine.json
+    on_ranks "$ranks" "$here/compare_backends.sh" "$ringweave" "$ranks" "$nside" "${CUDA_CHECK_TOLERANCE:-1e-10}"
+    cd "$work"
+    echo "0 1" >cl.txt
+    launch "$ranks" "$ringweave" synthesize --cl cl.txt --cl-kind cl --nside $((16 * nside)) --fields T --backend cuda --dry-run sky.h5
+    launch "$ranks" "$ringweave" calibrate --nside $((4 * nside)) --repeats 3 --backend cuda --out machine.json
     cp machine.json "$out/machine.$ranks.json"
   ) >"$log" 2>&1
   local status=$?
@@ -160,8 +155,7 @@ compare_backends() {
 }
 if takes program; then
   ringweave=$(find_program ringweave)
-  spectrum=$(awk 'BEGIN { for (l = 0; l <= 6144; ++l) { t = l < 2 ? 0 : 1 / (l * (l + 1)); print l, t, t / 10, 0, 0 } }')
-  for ranks in 1 2; do compare_backends "$ranks"; done
+  for ranks in ${CUDA_CHECK_RANKS:-1 2}; do check_program "$ranks"; done
 fi
 
 if takes sanitizers; then

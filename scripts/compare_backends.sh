@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Compares what the program computes on a GPU with what it computes on the host: every command that takes --backend.
+#   scripts/compare_backends.sh PROGRAM RANKS NSIDE TOLERANCE
+# Averages over circles need a Python with h5py and numpy, and are left out without.
+set -euo pipefail
+program=$(realpath "$1")
+ranks=$2
+nside=$3
+tolerance=$4
+lmax=$((2 * nside))
+fwhm=$((256 / nside))deg
+mpirun=$(cd "$(dirname "$0")" && pwd)/mpirun.sh
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+set -x
+
+run() { "$mpirun" "$ranks" "$program" "$@" --overwrite; }
+compare() { "$program" compare "$1" "$2" --tolerance "${3:-$tolerance}"; }
+
+awk 'BEGIN { print "# l TT EE BB TE"; for (l = 0; l <= 6144; ++l) { t = l < 2 ? 0 : 1 / (l * (l + 1)); print l, t, t / 10, t / 20, t / 5 } }' >cl.txt
+awk -v n=$((nside * nside)) 'BEGIN { for (i = 0; i < n; ++i) print i * 3.1415 / n, i * 2.4 % 6.28 }' >points.txt
+sky=(--cl cl.txt --cl-kind cl --seed 1 --nside "$nside" --lmax "$lmax" --fields TQU)
+scalar=(--fields T --fwhm "$fwhm" --iter 0)
+for backend in host cuda; do
+  on=(--backend "$backend")
+  run synthesize "${sky[@]}" --save-alm "alm_$backend.h5" "${on[@]}" "sky_$backend.h5"
+  run smooth sky_host.h5 "smooth_$backend.h5" --fwhm "$fwhm" --lmax "$lmax" --iter 1 --method harmonic "${on[@]}"
+  run smooth sky_host.h5 "rings_$backend.h5" --fields T --fwhm "$fwhm" --error 1e-12 --method ring "${on[@]}"
+  run smooth sky_host.h5 "split_$backend.h5" "${scalar[@]}" --method split --error 1e-4 --input-cl cl.txt --cl-kind cl "${on[@]}"
+  run interpolate --alm alm_host.h5 --lmax "$nside" --points points.txt --epsilon 1e-9 "values_$backend.h5" "${on[@]}"
+  run interpolate --adjoint values_host.h5 --lmax "$nside" --points points.txt "back_$backend.h5" "${on[@]}"
+done
+for what in sky smooth rings back; do compare "${what}_host.h5" "${what}_cuda.h5"; done
+
+# Each backend chooses its own split, so each is compared with the whole kernel, to --error and a margin.
+run smooth sky_host.h5 whole.h5 "${scalar[@]}" --method harmonic --backend host
+for backend in host cuda; do compare whole.h5 "split_$backend.h5" 2e-4; done
+
+for stage in legendre=cuda,fft=host legendre=host,fft=cuda; do
+  run smooth sky_host.h5 smooth_mixed.h5 --fwhm "$fwhm" --lmax "$lmax" --iter 1 --method harmonic --stage "$stage"
+  compare smooth_host.h5 smooth_mixed.h5
+done
+
+# Fields in the plane. Debian's Python has the packages of scripts/install_dependencies.sh.
+python=/usr/bin/python3
+[[ -x $python ]] || python=python3
+if "$python" -c 'import h5py, numpy' 2>/dev/null; then
+  "$python" - <<'EOF'
+import h5py, numpy
+fields = numpy.random.default_rng(1).uniform(-1, 1, (3, 12, 14))
+for name, nodes in (("equispaced", lambda n: numpy.linspace(-1, 1, n)),
+                    ("chebyshev", lambda n: -numpy.cos(numpy.pi * numpy.arange(n) / (n - 1)))):
+    with h5py.File(f"{name}.h5", "w") as file:
+        file["phi"] = fields
+        for axis, n in (("y", 12), ("x", 14)):
+            file[axis] = nodes(n)
+            file[axis].make_scale(axis)
+        file["phi"].dims[1].attach_scale(file["y"])
+        file["phi"].dims[2].attach_scale(file["x"])
+EOF
+  for method in bilinear bicubic dct chebyshev; do
+    field=equispaced.h5
+    [[ $method == chebyshev ]] && field=chebyshev.h5
+    for backend in host cuda; do
+      run gyroaverage "$field" --rho "0.2,0.7" --method "$method" --backend "$backend" "gyro_$backend.h5"
+    done
+    compare gyro_host.h5 gyro_cuda.h5
+  done
+fi
