@@ -64,17 +64,17 @@ function(ringweave_quick_checks)
   endif()
 endfunction()
 
-# ringweave_room(NAME [COMPUTES_LITTLE] [TOGETHER] [OF_PROGRAM] SOURCES file... [ROOMS room...] [LINKS target...]
+# ringweave_room(NAME [COMPUTES_LITTLE] [OF_PROGRAM] SOURCES file... [ROOMS room...] [LINKS target...]
 #                [PRECOMPILE header...])
 # Makes a library Ringweave::NAME from the sources of the current folder, static unless BUILD_SHARED_LIBS is set and it
 # is not OF_PROGRAM, which alone uses it. ROOMS are rooms it may include, LINKS external libraries. The headers of
 # PRECOMPILE and standard ones are compiled once for the room; tests/house/check_standard_headers.py finds forgotten
-# includes. TOGETHER: several sources are compiled at a time, which takes a third to a half of the compiler's time; who
-# works on one (preset dev) compiles it alone. A room that COMPUTES_LITTLE is compiled so too; it is optimised little,
-# and not at all where it is sanitized. (At -O2, with precompiled headers, GCC 12 would also warn by mistake that
-# std::string copies beyond its bounds.)
+# includes. Several sources are compiled at a time, which takes a third to a half of the compiler's time; who works on
+# one (preset dev) compiles it alone, and a source for several instruction sets always is. A room that COMPUTES_LITTLE is
+# optimised little, and not at all where it is sanitized. (At -O2, with precompiled headers, GCC 12 would also warn by
+# mistake that std::string copies beyond its bounds.)
 function(ringweave_room name)
-  cmake_parse_arguments(PARSE_ARGV 1 room "COMPUTES_LITTLE;TOGETHER;OF_PROGRAM" "" "SOURCES;ROOMS;LINKS;PRECOMPILE")
+  cmake_parse_arguments(PARSE_ARGV 1 room "COMPUTES_LITTLE;OF_PROGRAM" "" "SOURCES;ROOMS;LINKS;PRECOMPILE")
   if(room_OF_PROGRAM)
     add_library(ringweave_${name} STATIC ${room_SOURCES})
   else()
@@ -103,8 +103,14 @@ function(ringweave_room name)
     endif()
     target_compile_options(ringweave_${name} PRIVATE ${level})
   endif()
-  if((room_COMPUTES_LITTLE OR room_TOGETHER) AND (RINGWEAVE_SANITIZE OR NOT CMAKE_BUILD_TYPE STREQUAL "Debug"))
-    set_target_properties(ringweave_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
+  if(RINGWEAVE_SANITIZE OR NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
+    set_target_properties(ringweave_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 48)
+    foreach(source IN LISTS room_SOURCES)
+      file(STRINGS ${source} for_instruction_sets REGEX "define HWY_TARGET_INCLUDE")
+      if(for_instruction_sets)
+        set_source_files_properties(${source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+      endif()
+    endforeach()
     # GCC takes the sources for headers, in which anonymous namespaces would matter.
     target_compile_options(ringweave_${name} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
   endif()

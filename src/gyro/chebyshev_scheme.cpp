@@ -22,7 +22,7 @@ struct LargestCoefficients {
 };
 
 /// Doubles of the buffers of a worker.
-struct WorkSizes {
+struct ChebyshevSizes {
   std::int64_t columns;     ///< [plane][element]
   std::int64_t values;      ///< [plane][output][target]
   std::int64_t chunk_sums;  ///< [chunk][plane][element]
@@ -31,7 +31,7 @@ struct WorkSizes {
 };
 
 struct ChebyshevWork : SchemeWork {
-  ChebyshevWork(const WorkSizes& sizes, std::int64_t most_planes, int threads,
+  ChebyshevWork(const ChebyshevSizes& sizes, std::int64_t most_planes, int threads,
                 std::unique_ptr<OperatorWork> of_operator)
       : n_threads(threads),
         columns(sizes.columns),
@@ -157,7 +157,7 @@ class ChebyshevScheme final : public Scheme {
   std::int64_t values_size() const { return fold_.n_outputs * fold_.n_padded_targets(); }
   std::int64_t target_nodes() const { return fold_.targets_x * fold_.targets_y; }
 
-  WorkSizes work_sizes(std::int64_t most_planes, int n_threads) const {
+  ChebyshevSizes work_sizes(std::int64_t most_planes, int n_threads) const {
     return {most_planes * fold_.row_size(), most_planes * values_size(),
             fold_.n_chunks() * most_planes * fold_.row_size(), most_planes * target_nodes(),
             2 * n_threads * series_.matrix_size()};
@@ -172,7 +172,7 @@ class ChebyshevScheme final : public Scheme {
 
   /// Returns the bytes of the planes of a worker on the host.
   std::int64_t plane_bytes(std::int64_t most_planes, int n_threads) const {
-    const WorkSizes sizes = work_sizes(most_planes, n_threads);
+    const ChebyshevSizes sizes = work_sizes(most_planes, n_threads);
     const std::int64_t doubles =
         sizes.columns + sizes.values + sizes.chunk_sums + sizes.planes + sizes.matrices;
     return doubles * std::int64_t{sizeof(double)} +

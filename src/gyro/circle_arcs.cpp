@@ -13,9 +13,7 @@
 namespace ringweave::detail::inline gyro {
 namespace {
 
-constexpr double epsilon = std::numeric_limits<double>::epsilon();
-constexpr double pi = std::numbers::pi;
-constexpr double quadrant = pi / 2;
+constexpr double quadrant = std::numbers::pi / 2;
 constexpr int n_sectors = 4;  // of a quadrant
 
 /// One axis of a circle as a quadrant sees it: distances from the centre grow with its sign.
@@ -32,7 +30,7 @@ struct Side {
     // A fraction has the rounding error of the whole coordinate.
     const double position =
         at.fraction == 0 ? 0 : std::abs(static_cast<double>(at.cell) + at.fraction);
-    reach = radius - 8 * epsilon * (radius + position);
+    reach = radius - 8 * std::numeric_limits<double>::epsilon() * (radius + position);
     const double begin = distance(range.begin);
     const double end = distance(range.end);
     nearest = std::min(begin, end);
@@ -186,7 +184,7 @@ ArcNodes nodes_of(const GridCircle& circle, const GridPoint& centre, const Circl
     nodes.u[mirrored] = u - radius_x * (turn.versine * c - turn.sine * s);
     nodes.v[k] = v + radius_y * (turn.sine * c - turn.versine * s);
     nodes.v[mirrored] = v - radius_y * (turn.sine * c + turn.versine * s);
-    nodes.weight[k] = nodes.weight[mirrored] = half * rule.weight[k] / (2 * pi);
+    nodes.weight[k] = nodes.weight[mirrored] = half * rule.weight[k] / (2 * std::numbers::pi);
   }
   return nodes;
 }

@@ -20,7 +20,7 @@ namespace {
 using Complex = std::complex<double>;
 
 /// Elements that a worker needs.
-struct WorkSizes {
+struct StencilSizes {
   std::int64_t held = 0;  ///< doubles of a plane
   std::int64_t sums = 0;
   std::int64_t sides = 0;
@@ -40,7 +40,7 @@ struct StencilWork : SchemeWork {
   std::int64_t n_planes = 0;  ///< loaded
   int n_threads = 1;
   Direction direction = Direction::average;
-  WorkSizes sizes;
+  StencilSizes sizes;
   HostBuffer<double> held;  ///< rows that are held, of what was loaded
   HostBuffer<double> sums;  ///< of the filters before the present one
   HostBuffer<double> sides;
@@ -96,7 +96,7 @@ class StencilScheme : public Scheme {
 
  private:
   std::int64_t n_own() const { return plan_.rows().own.size(); }
-  WorkSizes work_sizes(int n_threads) const;
+  StencilSizes work_sizes(int n_threads) const;
   void copy_rows(StencilWork& work, std::int64_t p, const double* plane) const;
   void begin_sums(StencilWork& work) const;
   void add_filtered(StencilWork& work, std::int64_t filter, const FilterMultiplier& multiplier,
@@ -121,8 +121,8 @@ class StencilScheme : public Scheme {
   std::int64_t first_radius_ = 0;
 };
 
-WorkSizes StencilScheme::work_sizes(int n_threads) const {
-  WorkSizes sizes;
+StencilSizes StencilScheme::work_sizes(int n_threads) const {
+  StencilSizes sizes;
   sizes.held = plan_.rows().size() * plan_.n_x;
   sizes.sums = n_own() * plan_.n_x;
   sizes.sides = sides_.work_size();
@@ -139,7 +139,7 @@ std::unique_ptr<SchemeWork> StencilScheme::make_work(std::int64_t most_planes,
     auto work = std::make_unique<StencilWork>();
     work->most_planes = most_planes;
     work->n_threads = n_threads;
-    const WorkSizes& sizes = work->sizes = work_sizes(n_threads);
+    const StencilSizes& sizes = work->sizes = work_sizes(n_threads);
     work->held.allocate(most_planes * sizes.held);
     work->sums.allocate(most_planes * sizes.sums);
     work->sides.allocate(most_planes * sizes.sides);

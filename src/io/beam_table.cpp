@@ -21,7 +21,7 @@
 namespace ringweave::detail::inline io {
 namespace {
 
-constexpr std::array<std::string_view, 3> fields{"T", "E", "B"};
+constexpr std::array<std::string_view, 3> beam_fields{"T", "E", "B"};
 
 /// Returns the number of the field, T, E or B, that a column's name speaks of.
 std::optional<std::size_t> field_of(const std::string& name) {
@@ -98,7 +98,7 @@ bool begins_near(const std::vector<double>& column, const std::vector<double>& t
 /// Takes the columns in the order T, E, B as long as they look like beams.
 BeamTable by_position(std::vector<std::vector<double>> columns) {
   BeamTable table;
-  const std::size_t n = std::min(columns.size(), fields.size());
+  const std::size_t n = std::min(columns.size(), beam_fields.size());
   for (std::size_t c = 1; c < n; ++c) {
     if (begins_near(columns[c], columns[0])) {
       table.columns[c] = std::move(columns[c]);
@@ -108,7 +108,7 @@ BeamTable by_position(std::vector<std::vector<double>> columns) {
         fmt::format("the column after b_{} begins with {}, and b_T with {}: taken for an error and "
                     "left out; if "
                     "it is b_{}, name the columns in the first line: # l T E B",
-                    fields[c - 1], columns[c].front(), columns[0].front(), fields[c]));
+                    beam_fields[c - 1], columns[c].front(), columns[0].front(), beam_fields[c]));
     break;
   }
   table.columns[0] = std::move(columns[0]);
@@ -124,7 +124,7 @@ bool begins_near_one(const std::vector<double>& column) {
 /// beams under the names of spectra, and IDL's were POWER SPECTRUM once.
 bool begin_as_a_beam(const std::vector<std::vector<double>>& columns) {
   bool are_near = begins_near_one(columns[0]);
-  for (std::size_t c = 1; c < std::min(columns.size(), fields.size()); ++c)
+  for (std::size_t c = 1; c < std::min(columns.size(), beam_fields.size()); ++c)
     are_near = are_near && begins_near(columns[c], columns[0]);
   return are_near;
 }
@@ -162,9 +162,9 @@ BeamTable read_text_beam(const std::string& path) {
     require_no_spectra(text, *names, columns, path);
     if (names_temperature(*names)) return checked(by_name(*names, std::move(columns)));
   }
-  if (columns.size() > fields.size()) {
+  if (columns.size() > beam_fields.size()) {
     throw DataError(path, fmt::format("has {} columns; expected l and up to {} values",
-                                      text.n_columns(), fields.size()));
+                                      text.n_columns(), beam_fields.size()));
   }
   return checked(by_position(std::move(columns)));
 }
@@ -227,7 +227,7 @@ BeamTable read_fits_beam(const std::string& path) {
     taken.warnings.push_back("has the names of spectra and begins near 1; taken as a beam");
   if (names_temperature(beam.column_names)) return checked(std::move(taken));
   // IDL's beams of four rows have T E B and T times E.
-  for (std::size_t c = fields.size(); c < beam.column_names.size(); ++c) {
+  for (std::size_t c = beam_fields.size(); c < beam.column_names.size(); ++c) {
     if (!beam.column_names[c].starts_with("ROW "))
       taken.warnings.push_back(fmt::format("column {} is left out", beam.column_names[c]));
   }

@@ -31,7 +31,7 @@
 namespace ringweave::detail::inline io {
 namespace {
 
-constexpr std::int64_t max_lmax = 10'000'000;
+constexpr std::int64_t most_lmax = 10'000'000;
 
 /// Columns without the first, l, which are spectra or left out.
 struct Columns {
@@ -178,19 +178,19 @@ SpectraFile read_hdf5_spectra(const std::string& path, SpectrumKind kind) {
   const Hdf5AttributeReader attributes(dataset, path);
   const std::vector<std::string> stored = attributes.texts("spectra");
   const std::int64_t n_spectra = shape.dims.size() == 2 ? shape.dims[0] : 1;
-  if (ssize64(stored) != n_spectra || shape.dims.back() > max_lmax + 1) {
+  if (ssize64(stored) != n_spectra || shape.dims.back() > most_lmax + 1) {
     throw DataError(
         path, fmt::format(
                   "/{} has {} rows of {} numbers; expected one row for each name of its attribute "
                   "spectra ({}), to lmax = {} at most",
-                  name, n_spectra, shape.dims.back(), stored.size(), max_lmax));
+                  name, n_spectra, shape.dims.back(), stored.size(), most_lmax));
   }
   if (attributes.text("ell_factor").value_or("none") != "none") {
     throw DataError(path, fmt::format("/{} has ell_factor = '{}'; expected none, that is C_l", name,
                                       *attributes.text("ell_factor")));
   }
   const std::vector<double> values =
-      read_small_dataset(file, path, name, Spectra::n_names * (max_lmax + 1));
+      read_small_dataset(file, path, name, Spectra::n_names * (most_lmax + 1));
   const std::int64_t length = shape.dims.back();
   SpectraFile read{.spectra = Spectra(static_cast<int>(length - 1)),
                    .unit = attributes.text("units").value_or("")};

@@ -26,13 +26,13 @@ using namespace detail;
 
 namespace {
 
-constexpr const char* where = "deflection";
+constexpr const char* in_deflection = "deflection";
 
 void require_potential(const Potential& potential) {
   const auto require = [&](AlmView<const double> alm, const char* name) {
     if (alm.n_components() != 1 || alm.size() != potential.layout.size()) {
       throw UsageError(fmt::format("{}: {} has {} components of {} coefficients; expected 1 of {}",
-                                   where, name, alm.n_components(), alm.size(),
+                                   in_deflection, name, alm.n_components(), alm.size(),
                                    potential.layout.size()));
     }
     const AlmLayout& layout = potential.layout;
@@ -80,7 +80,7 @@ DeflectionSource make_source(const Communicator& comm, const Potential& potentia
   source.has_curl = comm.max(std::int64_t{potential.omega.n_components()}) > 0;
   agree(comm, [&] {
     if (source.has_curl != (potential.omega.n_components() > 0))
-      throw UsageError(fmt::format("{}: Omega_lm is given on some ranks only", where));
+      throw UsageError(fmt::format("{}: Omega_lm is given on some ranks only", in_deflection));
     source.alm = AlmBuffer<double>(2, layout.size());
     std::fill_n(source.alm.view().data(), 2 * layout.size(), 0.0);
   });
@@ -139,9 +139,10 @@ Deflection::Impl::Impl(const Communicator& communicator,
   rms = std::sqrt(sums[0] > 0 && sums[1] > 0 ? sums[0] / sums[1] : sums[2] / sums[3]);
   largest = std::sqrt(comm.max(most));
   if (!std::isfinite(rms) || !std::isfinite(largest)) {
-    throw DataError(where, fmt::format("its rms is {} and its largest length {} rad; check the "
-                                       "units of the potential",
-                                       rms, largest));
+    throw DataError(in_deflection,
+                    fmt::format("its rms is {} and its largest length {} rad; check the "
+                                "units of the potential",
+                                rms, largest));
   }
 }
 
@@ -180,16 +181,16 @@ std::int64_t Deflection::bytes() const {
 }
 
 void Deflection::positions(View<double> theta, View<double> phi) const {
-  require_planned(where, theta.size(), rings().n_pixels(), "colatitudes");
-  require_planned(where, phi.size(), rings().n_pixels(), "longitudes");
+  require_planned(in_deflection, theta.size(), rings().n_pixels(), "colatitudes");
+  require_planned(in_deflection, phi.size(), rings().n_pixels(), "longitudes");
   impl_->for_each_piece([&](const DeflectedPixels& pixels, std::int64_t first) {
     find_positions(pixels, theta.data() + first, phi.data() + first);
   });
 }
 
 void Deflection::rotation(View<double> cos_gamma, View<double> sin_gamma) const {
-  require_planned(where, cos_gamma.size(), rings().n_pixels(), "cosines");
-  require_planned(where, sin_gamma.size(), rings().n_pixels(), "sines");
+  require_planned(in_deflection, cos_gamma.size(), rings().n_pixels(), "cosines");
+  require_planned(in_deflection, sin_gamma.size(), rings().n_pixels(), "sines");
   impl_->for_each_piece([&](const DeflectedPixels& pixels, std::int64_t first) {
     find_rotation(pixels, cos_gamma.data() + first, sin_gamma.data() + first);
   });
@@ -237,7 +238,7 @@ void Deflection::magnification(View<double> map) const {
   agree(own.comm, [&] {
     if (!own.source)
       throw UsageError("the inverse of a deflection has no potential, from which |A| is computed");
-    require_planned(where, map.size(), own.rings.n_pixels(), "pixels of |A|");
+    require_planned(in_deflection, map.size(), own.rings.n_pixels(), "pixels of |A|");
   });
   if (!own.area) own.find_area();
   std::copy(own.area->begin(), own.area->end(), map.data());

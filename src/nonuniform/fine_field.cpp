@@ -26,7 +26,7 @@ using namespace detail;
 
 namespace {
 
-constexpr const char* where = "field on fine rows";
+constexpr const char* in_field = "field on fine rows";
 
 PointSpec agreed_spec(const Communicator& comm, const PointSpec& asked, std::int64_t n_points) {
   PointSpec spec = agreed(comm, [&] {
@@ -166,9 +166,9 @@ template <class T>
 void FineField::set(AlmView<const T> alm) {
   Impl& own = *impl_;
   agree(own.comm, [&] {
-    require_planned(where, alm.n_components(), own.spec.fields.n_components(),
+    require_planned(in_field, alm.n_components(), own.spec.fields.n_components(),
                     "components of a_lm");
-    require_planned(where, alm.size(), alm_layout().size(), "coefficients of a component");
+    require_planned(in_field, alm.size(), alm_layout().size(), "coefficients of a component");
     own.is_set = false;
     own.modes.allocate();
   });
@@ -190,8 +190,8 @@ void FineField::evaluate(const PointSet& points, ComponentView<T> values) {
     if (!own.is_set) throw UsageError("the field has no a_lm; call set() before evaluate()");
     if (planned == nullptr || planned->taps() != own.taps)
       throw UsageError("the points were planned for something else; give the field to PointSet");
-    require_planned(where, values.n_components(), points.n_components(), "components of values");
-    require_planned(where, values.size(), points.size(), "points of a component");
+    require_planned(in_field, values.n_components(), points.n_components(), "components of values");
+    require_planned(in_field, values.size(), points.size(), "points of a component");
   });
   {
     const StageTimer timer(&own.times, "points");

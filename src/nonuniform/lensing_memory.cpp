@@ -2,7 +2,6 @@
 #include "nonuniform/lensing_memory.hpp"
 
 #include <cmath>
-#include <complex>
 #include <numbers>
 
 #include "base/checked_cast.hpp"
@@ -15,7 +14,6 @@ namespace ringweave::detail::inline nonuniform {
 namespace {
 
 constexpr std::int64_t number = sizeof(double);
-constexpr std::int64_t bytes_of_mode = sizeof(std::complex<double>);
 
 /// Calls use(first tap, pixels) for the first taps that the pixels of a ring may have.
 template <class Use>

@@ -18,8 +18,6 @@
 namespace ringweave::detail::inline nonuniform {
 namespace {
 
-constexpr std::int64_t bytes_of_mode = sizeof(std::complex<double>);
-
 /// Returns the points of each first tap if they are spread evenly over the sphere.
 std::vector<std::int64_t> even_points(const FineRows& rows, std::int64_t n_points) {
   std::vector<std::int64_t> points(to_size(rows.n_first_taps()));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <complex>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -11,6 +12,8 @@
 #include "ringweave/points.hpp"
 
 namespace ringweave::detail::inline nonuniform {
+
+inline constexpr std::int64_t bytes_of_mode = sizeof(std::complex<double>);
 
 /// Bytes of a rank for a set of points.
 struct PointSetMemory {

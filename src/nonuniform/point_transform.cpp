@@ -20,7 +20,7 @@ using namespace detail;
 
 namespace {
 
-constexpr const char* where = "transform to points";
+constexpr const char* in_transform = "transform to points";
 
 }  // namespace
 
@@ -62,10 +62,11 @@ struct PointTransform::Impl {
   void require_shapes(std::int64_t alm_components, std::int64_t alm_size,
                       std::int64_t value_components, std::int64_t value_size) const {
     const TransformPlan& plan = modes.plan();
-    require_planned(where, alm_components, plan.spec.fields.n_components(), "components of a_lm");
-    require_planned(where, alm_size, plan.alm.size(), "coefficients of a component");
-    require_planned(where, value_components, points.n_components(), "components of values");
-    require_planned(where, value_size, points.size(), "points of a component");
+    require_planned(in_transform, alm_components, plan.spec.fields.n_components(),
+                    "components of a_lm");
+    require_planned(in_transform, alm_size, plan.alm.size(), "coefficients of a component");
+    require_planned(in_transform, value_components, points.n_components(), "components of values");
+    require_planned(in_transform, value_size, points.size(), "points of a component");
   }
 
   Communicator comm;

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <numbers>
 #include <string>
 
 namespace ringweave::detail::inline app {
+
+inline constexpr double arcmin = std::numbers::pi / (180 * 60);  ///< radians
 
 /// Returns the radians of "5arcmin", "1.5deg", "20arcsec", "0.01rad". Error  UsageError for a bare
 /// number or an unknown unit.

@@ -26,8 +26,6 @@
 namespace ringweave::detail::inline app {
 namespace {
 
-constexpr double arcmin = std::numbers::pi / (180 * 60);
-
 void require_options(const SplitOptions& options) {
   if (options.fwhm.empty() == options.beam.empty())
     throw UsageError("give the kernel as one of --fwhm ANGLE (e.g. 10arcmin) and --beam FILE");

@@ -9,6 +9,7 @@
 #include <numbers>
 #include <utility>
 
+#include "app/cli/angle.hpp"
 #include "app/content.hpp"
 #include "app/transform_setup.hpp"
 #include "base/stage_timer.hpp"
@@ -17,8 +18,6 @@
 
 namespace ringweave::detail::inline app {
 namespace {
-
-constexpr double arcmin = std::numbers::pi / (180 * 60);
 
 /// Collective.
 std::unique_ptr<AlmReader> open_one(Run& run, const LensJob& job, const std::string& path) {

@@ -10,6 +10,9 @@
 
 namespace ringweave::detail::inline app {
 
+/// Of frames, ticks and text.
+inline constexpr Colour line_colour{0.13, 0.13, 0.13};
+
 enum class HorizontalAlign { left, centre, right };
 enum class VerticalAlign { top, middle };
 

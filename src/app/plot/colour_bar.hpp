@@ -8,8 +8,6 @@
 
 namespace ringweave::detail::inline app {
 
-inline constexpr Colour line_colour{0.13, 0.13, 0.13};
-
 /// Where a colour bar is drawn, in pixels.
 struct ColourBar {
   double line = 1;  ///< scale of lines; 1 at width 1600

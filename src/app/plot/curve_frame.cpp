@@ -13,8 +13,6 @@
 namespace ringweave::detail::inline app {
 namespace {
 
-constexpr Colour line_colour{0.13, 0.13, 0.13};
-
 /// Returns the smallest and largest value over the points that have a place on both axes.
 template <class Value>
 PlotAxis extent_of(const std::vector<Curve>& curves, const Value& value) {

@@ -4,10 +4,10 @@
 
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <numbers>
 #include <utility>
 
 #include "app/backend_choice.hpp"
+#include "app/cli/angle.hpp"
 #include "app/map_batch.hpp"
 #include "app/report/plan_table.hpp"
 #include "app/sky_mask.hpp"
@@ -27,8 +27,6 @@
 
 namespace ringweave::detail::inline app {
 namespace {
-
-constexpr double arcmin = std::numbers::pi / (180 * 60);
 
 KernelSplitSpec split_spec(Run& run, const SmoothJob& job, const HarmonicPart& harmonic) {
   const int lmax = job.options.transform.lmax >= 0 ? job.options.transform.lmax : job.usual_lmax;

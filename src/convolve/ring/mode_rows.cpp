@@ -13,7 +13,7 @@ namespace {
 
 /// The multipoles of a kernel neglected above its highest degree, relative to its rms, where no
 /// error is allowed.
-constexpr double rounding = 1e-13;
+constexpr double mode_rounding = 1e-13;
 
 /// Computes `kept` from `m_limit`.
 void find_kept(ModeRows& rows) {
@@ -55,9 +55,9 @@ int highest_degree(const std::vector<double>& k_l, int spin, double error) {
   double all = 0;
   for (std::size_t l = 0; l < k_l.size(); ++l)
     all += (2.0 * static_cast<double>(l) + 1) * k_l[l] * k_l[l];
-  // Multipoles below this are rounding errors.
+  // Multipoles below this are mode_rounding errors.
   const double noise = 5e-15 * std::abs(k_l[to_size(spin)]);
-  const double allowed = std::pow(std::max(error, rounding), 2) * all;
+  const double allowed = std::pow(std::max(error, mode_rounding), 2) * all;
   double tail = 0;
   std::size_t degree = k_l.size() - 1;
   for (; degree > 0; --degree) {

@@ -10,7 +10,7 @@
 namespace ringweave::detail::inline convolve {
 namespace {
 
-constexpr std::int64_t lanes = mode_sum::orders;
+constexpr std::int64_t orders_together = mode_sum::orders;
 
 /// Returns true if short FFTs have butterflies for all factors of n.
 bool is_smooth(std::int64_t n) {
@@ -25,7 +25,7 @@ OrderBlock group_of_classes(const RowFft& fft, std::int64_t first_class) {
   OrderBlock block;
   block.first_class = first_class;
   block.n_by_fft = fft.points;
-  const std::int64_t end = std::min(lanes, fft.n_classes() - first_class);
+  const std::int64_t end = std::min(orders_together, fft.n_classes() - first_class);
   for (std::int64_t k = 0; k < fft.points; ++k) {
     const std::int64_t first = fft.stride() * k + first_class;
     if (2 * k < fft.points) {
@@ -41,10 +41,12 @@ OrderBlock group_of_classes(const RowFft& fft, std::int64_t first_class) {
 
 }  // namespace
 
-std::int64_t RowFft::n_groups() const { return (n_classes() + lanes - 1) / lanes; }
+std::int64_t RowFft::n_groups() const {
+  return (n_classes() + orders_together - 1) / orders_together;
+}
 
 double RowFft::nanoseconds(const ConvolutionRates& rates, double n_samples) const {
-  const double columns = static_cast<double>(n_groups() * lanes);
+  const double columns = static_cast<double>(n_groups() * orders_together);
   const double all_points = static_cast<double>(points);
   return columns * (n_samples * rates.row_fold +
                     all_points * (rates.row_point + rates.row_pass * std::log2(all_points)));
@@ -53,20 +55,20 @@ double RowFft::nanoseconds(const ConvolutionRates& rates, double n_samples) cons
 std::vector<OrderBlock> order_blocks(const RowFft& fft, int mmax) {
   std::vector<OrderBlock> blocks;
   if (!fft.exists()) {
-    for (std::int64_t m = 0; m <= mmax; m += lanes) {
+    for (std::int64_t m = 0; m <= mmax; m += orders_together) {
       OrderBlock& block = blocks.emplace_back();
-      block.sets.push_back({m, 1, 0, std::min(lanes, mmax + 1 - m)});
+      block.sets.push_back({m, 1, 0, std::min(orders_together, mmax + 1 - m)});
     }
     return blocks;
   }
-  for (std::int64_t s = 0; s < fft.n_classes(); s += lanes)
+  for (std::int64_t s = 0; s < fft.n_classes(); s += orders_together)
     blocks.push_back(group_of_classes(fft, s));
   if (fft.stride() % 2 != 0) return blocks;
   // The class halfway is its own mirror too, and would leave a vector almost empty.
   const std::int64_t n_left = (fft.points + 1) / 2;
-  for (std::int64_t k = 0; k < n_left; k += lanes) {
-    blocks.back().sets.push_back(
-        {fft.stride() / 2 + fft.stride() * k, fft.stride(), 0, std::min(lanes, n_left - k)});
+  for (std::int64_t k = 0; k < n_left; k += orders_together) {
+    blocks.back().sets.push_back({fft.stride() / 2 + fft.stride() * k, fft.stride(), 0,
+                                  std::min(orders_together, n_left - k)});
   }
   return blocks;
 }

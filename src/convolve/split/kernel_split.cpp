@@ -26,19 +26,22 @@ namespace {
 
 constexpr double arcmin = std::numbers::pi / (180 * 60);
 
-[[noreturn]] void refuse(const std::string& what) { throw UsageError("kernel splitting: " + what); }
+[[noreturn]] void refuse_split(const std::string& what) {
+  throw UsageError("kernel splitting: " + what);
+}
 
 void require_multipoles(const KernelSplitSpec& spec) {
   for (std::size_t l = 0; l < spec.k_l.size(); ++l) {
     if (std::isfinite(spec.k_l[l])) continue;
-    refuse(fmt::format("K_{} is {}; expected finite numbers", l, spec.k_l[l]));
+    refuse_split(fmt::format("K_{} is {}; expected finite numbers", l, spec.k_l[l]));
   }
   const int lmax = checked_cast<int>(ssize64(spec.k_l) - 1, "lmax of a kernel");
-  if (lmax < 1) refuse(fmt::format("{} values of K_l; expected lmax of 1 or more", lmax + 1));
-  if (spec.nside < 1) refuse(fmt::format("nside = {}; expected 1 or more", spec.nside));
+  if (lmax < 1) refuse_split(fmt::format("{} values of K_l; expected lmax of 1 or more", lmax + 1));
+  if (spec.nside < 1) refuse_split(fmt::format("nside = {}; expected 1 or more", spec.nside));
   if (lmax > 3 * spec.nside - 1) {
-    refuse(fmt::format("lmax = {} is more than nside = {} holds; expected at most 3 nside - 1 = {}",
-                       lmax, spec.nside, 3 * spec.nside - 1));
+    refuse_split(
+        fmt::format("lmax = {} is more than nside = {} holds; expected at most 3 nside - 1 = {}",
+                    lmax, spec.nside, 3 * spec.nside - 1));
   }
 }
 
@@ -46,31 +49,31 @@ void require_spectrum_for(const KernelSplitSpec& spec) {
   if (!spec.cl.empty()) {
     require_spectrum(spec.cl);
     if (spec.cl.size() < spec.k_l.size()) {
-      refuse(fmt::format("C_l to lmax = {} for a kernel to lmax = {}; give as many of both",
-                         ssize64(spec.cl) - 1, ssize64(spec.k_l) - 1));
+      refuse_split(fmt::format("C_l to lmax = {} for a kernel to lmax = {}; give as many of both",
+                               ssize64(spec.cl) - 1, ssize64(spec.k_l) - 1));
     }
   }
   for (std::size_t l = 0; l < spec.k_l.size(); ++l) {
     if (spec.k_l[l] != 0 && (spec.cl.empty() || spec.cl[l] != 0)) return;
   }
-  refuse("no degree has both a K_l and a C_l other than 0, so nothing is left of the map");
+  refuse_split("no degree has both a K_l and a C_l other than 0, so nothing is left of the map");
 }
 
 void require_bounds(const KernelSplitSpec& spec) {
   if (!(spec.error >= KernelSupport::least_error && spec.error < 1)) {
-    refuse(
+    refuse_split(
         fmt::format("an error of {}; expected {} (below that all is rounding) or more, and less "
                     "than 1",
                     spec.error, KernelSupport::least_error));
   }
   if (!(spec.alpha >= 1 && std::isfinite(spec.alpha)))
-    refuse(fmt::format("alpha = {}; expected 1 or more", spec.alpha));
+    refuse_split(fmt::format("alpha = {}; expected 1 or more", spec.alpha));
   if (!(spec.convolver_error >= 0 && spec.convolver_error < 1))
-    refuse(fmt::format("a convolver's error of {}; expected 0 to 1", spec.convolver_error));
+    refuse_split(fmt::format("a convolver's error of {}; expected 0 to 1", spec.convolver_error));
   const int n_ranks = spec.n_ranks;
   const int n_harmonic = spec.n_harmonic.value_or(0);
   if (n_ranks < 1 || n_harmonic < 0 || n_harmonic >= n_ranks) {
-    refuse(
+    refuse_split(
         fmt::format("{} of {} ranks for the harmonic part beside the rings; expected 0 (one "
                     "after the other) to {}",
                     n_harmonic, n_ranks, n_ranks - 1));
@@ -78,8 +81,9 @@ void require_bounds(const KernelSplitSpec& spec) {
   double before = 0;
   for (const double angle : spec.theta_cuts) {
     if (!(angle > before && angle <= CapPolynomials::most_theta_cut)) {
-      refuse(fmt::format("a support of {} rad after {} rad; expected ascending angles, at most {}",
-                         angle, before, CapPolynomials::most_theta_cut));
+      refuse_split(
+          fmt::format("a support of {} rad after {} rad; expected ascending angles, at most {}",
+                      angle, before, CapPolynomials::most_theta_cut));
     }
     before = angle;
   }
@@ -209,7 +213,7 @@ struct KernelSplit::Data {
   void judge(int n_ranks);
   /// Error  UsageError when there are none.
   const Data& with_parts() const {
-    if (!best) refuse(reason);
+    if (!best) refuse_split(reason);
     return *this;
   }
 };

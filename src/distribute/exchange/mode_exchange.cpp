@@ -20,7 +20,7 @@ using Blocks = std::vector<ExchangePlan::Block>;
 using Side = ModeTransport::Side;
 using Value = ModeExchange::Value;
 
-constexpr const char* failing = "the exchange of ring modes";
+constexpr const char* exchanging = "the exchange of ring modes";
 
 std::int64_t positions_of(const Blocks& blocks) {
   std::int64_t positions = 0;
@@ -118,9 +118,9 @@ struct ModeExchange::Impl {
         transport(std::move(how)),
         buffer_size(packed_size(plan, components)),
         requests(to_size(n_slots_of(asked)), MPI_REQUEST_NULL),
-        arriving(comm, failing, message_tag::modes),
-        leaving{PeerMessages(comm, failing, message_tag::modes),
-                PeerMessages(comm, failing, message_tag::modes)} {
+        arriving(comm, exchanging, message_tag::modes),
+        leaving{PeerMessages(comm, exchanging, message_tag::modes),
+                PeerMessages(comm, exchanging, message_tag::modes)} {
     if (!alone()) {
       element = std::make_unique<ElementType>(
           components, in_single() ? MPI_C_FLOAT_COMPLEX : MPI_C_DOUBLE_COMPLEX);
@@ -149,8 +149,8 @@ struct ModeExchange::Impl {
 
   /// Error  UsageError.
   void require_sizes(const ModeMemory& modes) const {
-    require_planned(failing, modes.n_by_ring, by_ring_size, "modes x components by ring");
-    require_planned(failing, modes.n_slots, slots_size, "modes x components in slots");
+    require_planned(exchanging, modes.n_by_ring, by_ring_size, "modes x components by ring");
+    require_planned(exchanging, modes.n_slots, slots_size, "modes x components in slots");
   }
 
   bool alone() const { return comm.size() == 1; }
@@ -174,7 +174,7 @@ struct ModeExchange::Impl {
                              &requests[to_size(slot_of(pass))])
             : MPI_Alltoallv(send, from.counts.data(), from.firsts.data(), type, receive,
                             to.counts.data(), to.firsts.data(), type, mpi_handle(comm));
-    end_job_unless_done(comm, code, failing);
+    end_job_unless_done(comm, code, exchanging);
   }
 
   template <class Move>
@@ -223,7 +223,7 @@ struct ModeExchange::Impl {
     if (alone()) return;
     end_ahead(pass);
     MPI_Request& request = requests[to_size(slot_of(pass))];
-    end_job_unless_done(comm, MPI_Wait(&request, MPI_STATUS_IGNORE), failing);
+    end_job_unless_done(comm, MPI_Wait(&request, MPI_STATUS_IGNORE), exchanging);
   }
 };
 
@@ -234,8 +234,8 @@ ModeExchange::ModeExchange(Communicator comm, const OrderPasses& plan, std::int6
   std::vector<std::int64_t> expected;
   agree(comm, [&] {
     for (const OrderPasses::Pass& pass : plan.passes) {
-      require_planned(failing, comm.size(), ssize64(pass.by_order_blocks), "ranks");
-      require_planned(failing, comm.size(), ssize64(pass.by_ring_blocks), "ranks");
+      require_planned(exchanging, comm.size(), ssize64(pass.by_order_blocks), "ranks");
+      require_planned(exchanging, comm.size(), ssize64(pass.by_ring_blocks), "ranks");
     }
   });
   for (int peer = 0; peer < comm.size(); ++peer) {
@@ -308,7 +308,7 @@ void ModeExchange::progress() {
   for (MPI_Request& request : impl_->requests) {
     int done = 0;
     if (request != MPI_REQUEST_NULL)
-      end_job_unless_done(impl_->comm, MPI_Test(&request, &done, MPI_STATUS_IGNORE), failing);
+      end_job_unless_done(impl_->comm, MPI_Test(&request, &done, MPI_STATUS_IGNORE), exchanging);
   }
 }
 

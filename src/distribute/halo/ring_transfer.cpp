@@ -21,7 +21,7 @@ namespace ringweave::detail::inline distribute {
 namespace {
 
 constexpr int n_buffers = 2;
-constexpr const char* failing = "the transfer of rings";
+constexpr const char* transferring = "the transfer of rings";
 
 /// A chunk of pixels of one component, sent as one message.
 struct RingPart {
@@ -94,13 +94,13 @@ void add_as_they_arrive(const Communicator& comm, const std::vector<RingPart>& p
         comm,
         MPI_Irecv(buffer(slot), bytes_of_part<T>(part.count), MPI_BYTE, part.peer,
                   message_tag::transferred_rings, mpi_handle(comm), &requests[slot]),
-        failing);
+        transferring);
   };
   for (std::size_t slot = 0; slot < requests.size(); ++slot) receive_next(slot);
   for (std::size_t done = 0; done < parts.size(); ++done) {
     int arrived = 0;
     end_job_unless_done(comm, MPI_Waitany(n_buffers, requests.data(), &arrived, MPI_STATUS_IGNORE),
-                        failing);
+                        transferring);
     const std::size_t slot = to_size(arrived);
     const RingPart& part = parts[arriving[slot]];
     const T* const values = buffer(slot);
@@ -146,7 +146,7 @@ template <class T>
 void RingTransfer::move(ComponentView<const T> from, ComponentView<T> to) {
   std::vector<RingPart> sends;
   std::vector<RingPart> receives;
-  PeerMessages messages(comm_, failing, message_tag::transferred_rings);
+  PeerMessages messages(comm_, transferring, message_tag::transferred_rings);
   agree(comm_, [&] {
     require_shape("pixels before", from, n_components_, plan_.size_before);
     require_shape("pixels after", to, n_components_, plan_.size_after);

@@ -20,7 +20,7 @@ namespace {
 constexpr std::int64_t most_taps = 256;
 
 /// Allowed error of a kernel value relative to the largest one, where only rounding is accepted.
-constexpr double rounding = 2e-15;
+constexpr double value_rounding = 2e-15;
 
 /// The most a table's own rounding may add to a value, with a margin of four: no feature of a
 /// kernel.
@@ -119,7 +119,7 @@ class PixelSectors::Worker {
         n_lanes_(sectors.shape_.n_lanes),
         pieces_(sectors, pieces),
         rows_(*plan_, sectors.shape_, maps, in, sectors.n_slots_, pieces_.rows, pieces_.held),
-        fitter_(sectors.rules_, allowed_error(*plan_, rounding) * maps.bound, narrowest) {}
+        fitter_(sectors.rules_, allowed_error(*plan_, value_rounding) * maps.bound, narrowest) {}
 
   void convolve(std::int64_t ring, MapView<T> out) {
     const RingRange near = rings_within(plan_->grid(), {ring, ring + 1}, maps_->support);

@@ -17,7 +17,7 @@ namespace ringweave::detail::inline convolve {
 namespace {
 
 /// The taps of a block should stay within this many doubles, so that they fit an L2 cache.
-constexpr std::int64_t most_taps = std::int64_t{1} << 16;
+constexpr std::int64_t most_taps_together = std::int64_t{1} << 16;
 
 /// Number of pixels summed before they are stored.
 template <class A>
@@ -75,7 +75,7 @@ void PixelStencil::find_room() {
   room_.reach = static_cast<std::int64_t>(2 * half) + 2 * shift + rounding;
   const std::int64_t a_ring =
       room_.taps * stencil::rings_together + room_.reach + pixels_stored<double>();
-  room_.rings = std::clamp<std::int64_t>(most_taps / a_ring, 1, n_near);
+  room_.rings = std::clamp<std::int64_t>(most_taps_together / a_ring, 1, n_near);
   room_.takes_all = room_.rings == n_near;
 }
 
