@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Builds the release and runs every test; then the tests of ranks, of the program and of the installed package with
-# MPICH and without cairo; every test under AddressSanitizer + UndefinedBehaviorSanitizer; the threaded stages under
-# ThreadSanitizer.
-#   scripts/test.sh [release|release-mpich|asan|tsan ...]      default: all four
+# Builds the release and runs its tests, those of large sizes apart; then the tests of ranks, of the program and of the
+# installed package with MPICH and without cairo; every test under AddressSanitizer + UndefinedBehaviorSanitizer; the
+# threaded stages under ThreadSanitizer.
+#   scripts/test.sh [release|large|release-mpich|asan|tsan ...]      default: all five
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -19,10 +19,11 @@ run() {
   ctest --preset "$preset" -j "$(($(nproc) + 1))" "$@"
 }
 
-for preset in "${@:-release release-mpich asan tsan}"; do
+for preset in "${@:-release large release-mpich asan tsan}"; do
   for name in $preset; do
     case $name in
-      release) run release all ;;
+      release) run release all -LE full ;;
+      large) run release all -L full ;;
       # Tests that depend on MPI or on cairo, on at most 3 ranks. Optimiser and AVX are tested above.
       release-mpich)
         rank_tests="distribute_ranks transform io_output fits_map fits_alm hdf5_map hdf5_alm hdf5_hostile file_queue"
@@ -39,7 +40,7 @@ for preset in "${@:-release release-mpich asan tsan}"; do
           run asan all -LE full
         ;;
       tsan) TSAN_OPTIONS="ignore_noninstrumented_modules=1" run tsan threads_test -L threads ;;
-      *) echo "unknown preset $name; expected release, release-mpich, asan or tsan" >&2; exit 2 ;;
+      *) echo "unknown preset $name; expected release, large, release-mpich, asan or tsan" >&2; exit 2 ;;
     esac
   done
 done
