@@ -34,6 +34,8 @@ for backend in host cuda; do
 done
 for what in sky smooth rings back; do compare "${what}_host.h5" "${what}_cuda.h5"; done
 
+run synthesize "${sky[@]}" --backend cuda --dry-run sky_planned.h5
+
 # Each backend chooses its own split, so each is compared with the whole kernel, to --error and a margin.
 run smooth sky_host.h5 whole.h5 "${scalar[@]}" --method harmonic --backend host
 for backend in host cuda; do compare whole.h5 "split_$backend.h5" 2e-4; done

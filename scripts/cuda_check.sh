@@ -3,7 +3,7 @@
 # Everything that can only be checked on a GPU: its tests, a small case under compute-sanitizer, benches with JSON.
 #   scripts/cuda_check.sh PROGRAMS [OUT]    PROGRAMS: a build folder, or bin/ of a bundle (scripts/bundle.sh)
 #                                           OUT: folder for logs and JSON (default: cuda-check)
-#   CUDA_CHECK_STEPS="tests program sanitizers bench"   steps to run; each may be run by itself where time is short
+#   CUDA_CHECK_STEPS="tests program calibration sanitizers bench"   each may be run by itself where time is short
 #   CUDA_CHECK_RANKS="1 2 4 8"   CUDA_CHECK_BENCH="--host-repeats 3"   CUDA_CHECK_TIMEOUT=900   seconds of one program
 #   CUDA_CHECK_TESTS="*SmallCase*"   CUDA_CHECK_NSIDE=16   smaller, for a device in software
 # Ends with one summary; exits with 1 when something failed, with 4 when there is no GPU to check on.
@@ -16,7 +16,7 @@ out=$(cd "$out" && pwd)
 summary=$out/summary.txt
 : >"$summary"
 failures=0
-steps=" ${CUDA_CHECK_STEPS:-tests program sanitizers bench} "
+steps=" ${CUDA_CHECK_STEPS:-tests program calibration sanitizers bench} "
 time_limit=${CUDA_CHECK_TIMEOUT:-900}
 # compute-sanitizer comes with the toolkit, which need not be in PATH.
 for folder in ${CUDA_HOME:+"$CUDA_HOME/bin"} /usr/local/cuda/bin; do
@@ -136,26 +136,22 @@ if takes tests; then
   done
 fi
 
-# check_program RANKS: the program's own commands on host and device; a calibration of the device.
+# check_program NAME RANKS COMMAND...: a check of the program itself.
 check_program() {
-  local ranks=$1 log=$out/program.$1.log work
-  work=$(mktemp -d)
-  (
-    set -ex
-    on_ranks "$ranks" "$here/compare_backends.sh" "$ringweave" "$ranks" "$nside" "${CUDA_CHECK_TOLERANCE:-1e-10}"
-    cd "$work"
-    echo "0 1" >cl.txt
-    launch "$ranks" "$ringweave" synthesize --cl cl.txt --cl-kind cl --nside $((16 * nside)) --fields T --backend cuda --dry-run sky.h5
-    launch "$ranks" "$ringweave" calibrate --nside $((4 * nside)) --repeats 3 --backend cuda --out machine.json
-    cp machine.json "$out/machine.$ranks.json"
-  ) >"$log" 2>&1
-  local status=$?
-  rm -rf "$work"
-  if [ $status -eq 0 ]; then say passed "ringweave on $ranks rank(s)"; else fail "ringweave on $ranks rank(s): exit $status; $log"; fi
+  local log=$out/$1.$2.log
+  if on_ranks "$2" "${@:3}" >"$log" 2>&1; then
+    say passed "$1 on $2 rank(s)"
+  else
+    fail "$1 on $2 rank(s): exit $?; $log"
+  fi
 }
-if takes program; then
+if takes program || takes calibration; then
   ringweave=$(find_program ringweave)
-  for ranks in ${CUDA_CHECK_RANKS:-1 2}; do check_program "$ranks"; done
+  for ranks in ${CUDA_CHECK_RANKS:-1 2}; do
+    takes program && check_program backends "$ranks" "$here/compare_backends.sh" "$ringweave" "$ranks" "$nside" "${CUDA_CHECK_TOLERANCE:-1e-10}"
+    takes calibration && check_program calibration "$ranks" "$here/mpirun.sh" "$ranks" "$ringweave" calibrate \
+      --nside $((4 * nside)) --repeats 3 --backend cuda --out "$out/machine.$ranks.json" --overwrite
+  done
 fi
 
 if takes sanitizers; then

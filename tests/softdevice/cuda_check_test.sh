@@ -12,11 +12,15 @@ for program in "$@"; do
   cp "$program" "$work/programs/$(basename "${program%_on_softdevice}")"
 done
 cd "$work"
-CUDA_CHECK_STEPS="tests program" CUDA_CHECK_TESTS='*SmallCase*' CUDA_CHECK_RANKS="1 2 3" CUDA_CHECK_NSIDE=16 \
-  CUDA_CHECK_TOLERANCE=1e-12 "$scripts/cuda_check.sh" programs out || {
-  tail -n 20 out/*.log
-  exit 1
+export CUDA_CHECK_TESTS='*SmallCase*' CUDA_CHECK_NSIDE=16 CUDA_CHECK_TOLERANCE=1e-12
+check() {
+  CUDA_CHECK_STEPS=$1 CUDA_CHECK_RANKS=$2 "$scripts/cuda_check.sh" programs out || {
+    tail -n 20 out/*.log
+    exit 1
+  }
 }
+check "tests program" "1 2 3"
+check calibration 1
 # MPI reads and writes the memory of the device itself.
 awk 'BEGIN { print "# l TT EE BB TE"; for (l = 0; l <= 32; ++l) print l, 1, 1, 1, 0.5 }' >cl.txt
 for backend in host cuda; do
