@@ -21,6 +21,7 @@ struct PointTile {
   RingRange rows;  ///< all rows its points may touch; begins and ends no further north than before
 };
 
+class DevicePoints;
 class ListedPoints;
 
 /// Some fine rows in the memory of a thread.
@@ -92,6 +93,8 @@ class ListedPoints final : public PlannedPoints {
   const PointExchange& exchange() const { return *exchange_; }
   /// [component of the fields][point of exchange().summed()] sums over this rank's rows.
   ComponentView<double> sums() { return sums_.view(); }
+  /// The points on the device of their field; null until the field is evaluated there.
+  std::shared_ptr<DevicePoints>& of_field() { return of_field_; }
 
   const PointPlan& plan() const override { return exchange_->plan(); }
   std::int64_t n_listed() const override { return exchange_->n_listed(); }
@@ -119,6 +122,7 @@ class ListedPoints final : public PlannedPoints {
   std::optional<PointExchange> exchange_;
   ComponentBuffer<double> sums_;
   std::vector<PointTile> tiles_;
+  std::shared_ptr<DevicePoints> of_field_;
 };
 
 }  // namespace ringweave::detail::inline nonuniform
