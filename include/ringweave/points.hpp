@@ -28,7 +28,7 @@ struct PointSpec {
   /// Bound of the rms error of the values over the rms of the field, for any a_lm, beyond rounding
   /// (1e-13 + 2e-16 lmax); 1e-13 to 0.1.
   double epsilon = 1e-7;
-  Backend backend = Backend::host;  ///< cuda: in a FineField or a PointTransform to listed points
+  Backend backend = Backend::host;
   ExchangeOptions exchange{};
 
   /// Returns the same with mmax = lmax where it was left open. Error  UsageError when it

@@ -41,8 +41,7 @@ class CudaFieldRows final : public FieldRows {
     agree(comm_, [&] {
       const StageTimer timer(&times, "points");
       std::shared_ptr<DevicePoints>& on_device = points.of_field();
-      if (!on_device)
-        on_device = std::make_shared<DevicePoints>(*rows_, points.exchange().summed());
+      if (!on_device) on_device = std::make_shared<DevicePoints>(*rows_, points.summed());
       on_device->interpolate(*rows_, points.sums());
     });
   }

@@ -18,18 +18,18 @@ namespace {
 /// Has all rows of a rank in the memory of its device.
 class CudaPointRows final : public PointRows {
  public:
-  CudaPointRows(const Communicator& comm, ListedPoints& points, const RingFftShape& shape,
+  CudaPointRows(const Communicator& comm, PlannedPoints& points, const RingFftShape& shape,
                 const std::vector<std::int64_t>& rings)
       : comm_(comm), points_(&points) {
     agree(comm_, [&] {
       rows_.emplace(points_->taps(), shape, rings);
       rows_->allocate_modes();
-      on_device_.emplace(*rows_, points_->exchange().summed());
+      on_device_.emplace(*rows_, points_->summed());
       rows_->stream()->synchronize();
     });
   }
 
-  void interpolate(ModeView<const double> modes, AnyMapView<>, StageTimes& times) override {
+  void interpolate(ModeView<const double> modes, AnyMapView<> values, StageTimes& times) override {
     agree(comm_, [&] {
       {
         const StageTimer timer(&times, "rows");
@@ -38,13 +38,15 @@ class CudaPointRows final : public PointRows {
       }
       const StageTimer timer(&times, "points");
       on_device_->interpolate(*rows_, points_->sums());
+      points_->put_sums(values);
     });
   }
 
-  void spread(AnyConstMapView<>, ModeView<double> modes, StageTimes& times) override {
+  void spread(AnyConstMapView<> values, ModeView<double> modes, StageTimes& times) override {
     agree(comm_, [&] {
       {
         const StageTimer timer(&times, "points");
+        points_->take_values(values);
         on_device_->spread(points_->sums(), *rows_);
         rows_->stream()->synchronize();
       }
@@ -57,14 +59,14 @@ class CudaPointRows final : public PointRows {
 
  private:
   Communicator comm_;
-  ListedPoints* points_;
+  PlannedPoints* points_;
   std::optional<DeviceRows> rows_;
   std::optional<DevicePoints> on_device_;
 };
 
 }  // namespace
 
-std::unique_ptr<PointRows> make_cuda_point_rows(const Communicator& comm, ListedPoints& points,
+std::unique_ptr<PointRows> make_cuda_point_rows(const Communicator& comm, PlannedPoints& points,
                                                 const RingFftShape& shape,
                                                 const std::vector<std::int64_t>& rings) {
   return std::make_unique<CudaPointRows>(comm, points, shape, rings);

@@ -3,10 +3,10 @@
 
 namespace ringweave::detail::inline nonuniform {
 
-DevicePoints::DevicePoints(DeviceRows& rows, const PointOrder& points)
+DevicePoints::DevicePoints(DeviceRows& rows, const SummedPoints& points)
     : stream_(rows.stream()),
       n_components_(rows.rows().n_components()),
-      size_(points.size()),
+      size_(points.points.size),
       sums_(make_device_point_sums(rows.taps(), points, *stream_)),
       values_(n_components_ * size_) {}
 

@@ -8,6 +8,7 @@
 #include "base/device_buffer.hpp"
 #include "nonuniform/cuda/device_rows.hpp"
 #include "nonuniform/device_point_sums.hpp"
+#include "nonuniform/summed_points.hpp"
 #include "ringweave/views.hpp"
 
 namespace ringweave::detail::inline nonuniform {
@@ -17,11 +18,11 @@ namespace ringweave::detail::inline nonuniform {
 class DevicePoints {
  public:
   /// Copies tables of the points for their taps on some rows.
-  DevicePoints(DeviceRows& rows, const PointOrder& points);
+  DevicePoints(DeviceRows& rows, const SummedPoints& points);
   /// Waits for work that an error has left, before its memory is freed.
   ~DevicePoints() { stream_->finish(); }
 
-  /// Computes [component][point] sums over the rows.
+  /// Computes [component][point] sums over the rows, in frames that are turned.
   void interpolate(DeviceRows& rows, ComponentView<double> sums);
   /// Overwrites the rows with the transpose; returns when the sums have been read.
   void spread(ComponentView<const double> sums, DeviceRows& rows);

@@ -15,7 +15,7 @@ namespace {
 
 }  // namespace
 
-std::unique_ptr<PointRows> make_cuda_point_rows(const Communicator&, ListedPoints&,
+std::unique_ptr<PointRows> make_cuda_point_rows(const Communicator&, PlannedPoints&,
                                                 const RingFftShape&,
                                                 const std::vector<std::int64_t>&) {
   lack();
@@ -28,7 +28,7 @@ std::unique_ptr<FieldRows> make_cuda_field_rows(const Communicator&,
   lack();
 }
 
-std::unique_ptr<DevicePointSums> make_device_point_sums(const RowTaps&, const PointOrder&,
+std::unique_ptr<DevicePointSums> make_device_point_sums(const RowTaps&, const SummedPoints&,
                                                         const DeviceStream&) {
   lack();
 }
