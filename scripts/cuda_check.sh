@@ -134,6 +134,7 @@ compare_backends() {
   local ranks=$1 log=$out/program.$1.log work
   work=$(mktemp -d)
   echo "$spectrum" >"$work/cl.txt"
+  awk 'BEGIN { for (l = 0; l <= 256; ++l) print l, 1e-3 / (l + 1) }' >"$work/small.txt"
   awk 'BEGIN { for (i = 0; i < 20000; ++i) print i * 0.000157, i * 2.4 % 6.28 }' >"$work/points.txt"
   (
     cd "$work" || exit
@@ -144,9 +145,12 @@ compare_backends() {
       launch "$ranks" "$ringweave" smooth sky_host.h5 rings_$backend.h5 --fields T --fwhm 2deg --error 1e-12 --method ring --backend $backend
       launch "$ranks" "$ringweave" interpolate --alm alm_host.h5 --points points.txt --epsilon 1e-9 --backend $backend values_$backend.h5
       launch "$ranks" "$ringweave" interpolate --adjoint values_$backend.h5 --points points.txt --lmax 256 --backend $backend back_$backend.h5
+      [ -e phi.h5 ] || launch 1 "$ringweave" alm alm_host.h5 phi.h5 --take T --multiply small.txt
+      launch "$ranks" "$ringweave" lens --alm alm_host.h5 --potential phi.h5 --nside 128 --epsilon 1e-9 --backend $backend lensed_$backend.h5
+      launch "$ranks" "$ringweave" lens --adjoint lensed_host.h5 --potential phi.h5 --lmax 256 --backend $backend unlensed_$backend.h5
       launch "$ranks" "$ringweave" smooth sky_host.h5 split_$backend.h5 --fields T --fwhm 2deg --iter 0 --method split --error 1e-4 --input-cl cl.txt --cl-kind cl --backend $backend
     done
-    for what in sky smooth rings back; do launch 1 "$ringweave" compare ${what}_host.h5 ${what}_cuda.h5 --tolerance 1e-10; done
+    for what in sky smooth rings back lensed unlensed; do launch 1 "$ringweave" compare ${what}_host.h5 ${what}_cuda.h5 --tolerance 1e-10; done
     # Each backend chooses its own split, so each is compared with the whole kernel, to --error and a margin.
     launch "$ranks" "$ringweave" smooth sky_host.h5 whole.h5 --fields T --fwhm 2deg --iter 0 --method harmonic --backend host
     for backend in host cuda; do launch 1 "$ringweave" compare whole.h5 split_$backend.h5 --tolerance 2e-4; done

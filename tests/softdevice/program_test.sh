@@ -27,6 +27,7 @@ for name, nodes in (("equispaced", lambda n: numpy.linspace(-1, 1, n)),
 EOF
 fi
 awk 'BEGIN { print "# l TT EE BB TE"; for (l = 0; l <= 48; ++l) print l, 1, 1, 1, 0.5 }' >cl.txt
+awk 'BEGIN { for (l = 0; l <= 32; ++l) print l, (l == 0 ? 0 : 0.02 / (l * (l + 1))) }' >small.txt
 awk 'BEGIN { for (i = 0; i < 60; ++i) print i * 0.0532, i * 2.4 % 6.28 }' >points.txt
 for ranks in 1 2 3; do
   for backend in host cuda; do
@@ -40,6 +41,15 @@ for ranks in 1 2 3; do
       --backend $backend --overwrite
     "$mpirun" $ranks "$program" interpolate --adjoint values_$backend.h5 --lmax 16 --points points.txt \
       back_$backend.h5 --backend $backend --overwrite
+    [[ -e phi.h5 ]] || "$program" alm alm_host.h5 phi.h5 --take T --multiply small.txt
+    "$mpirun" $ranks "$program" lens --alm alm_host.h5 --potential phi.h5 --lmax 16 --nside 8 lensed_$backend.h5 \
+      --backend $backend --overwrite
+    "$mpirun" $ranks "$program" lens --adjoint lensed_host.h5 --potential phi.h5 --lmax 16 unlensed_$backend.h5 \
+      --backend $backend --overwrite
+    # Analysed and moved back.
+    [[ $ranks == 2 ]] || continue
+    "$mpirun" $ranks "$program" lens --inverse lensed_host.h5 --potential phi.h5 --lmax 16 --iter 0 \
+      delensed_$backend.h5 --backend $backend --overwrite
   done
   # MPI reads and writes the memory of the device itself.
   SOFTDEVICE_MPI=1 RINGWEAVE_DEVICE_MPI=1 "$mpirun" $ranks "$program" synthesize --cl cl.txt --cl-kind cl --seed 1 \
@@ -50,8 +60,11 @@ for ranks in 1 2 3; do
       --stage $stage --overwrite
     "$program" compare smooth_host.h5 smooth_mixed.h5 --tolerance 1e-12
   done
-  for what in sky smooth rings back; do "$program" compare ${what}_host.h5 ${what}_cuda.h5 --tolerance 1e-12; done
+  for what in sky smooth rings back lensed unlensed; do
+    "$program" compare ${what}_host.h5 ${what}_cuda.h5 --tolerance 1e-12
+  done
 done
+"$program" compare delensed_host.h5 delensed_cuda.h5 --tolerance 1e-12
 for method in bilinear bicubic dct chebyshev; do
   field=equispaced.h5
   [[ $method == chebyshev ]] && field=chebyshev.h5
