@@ -21,6 +21,7 @@ compare() { "$program" compare "$1" "$2" --tolerance "${3:-$tolerance}"; }
 
 awk 'BEGIN { print "# l TT EE BB TE"; for (l = 0; l <= 6144; ++l) { t = l < 2 ? 0 : 1 / (l * (l + 1)); print l, t, t / 10, t / 20, t / 5 } }' >cl.txt
 awk -v n=$((nside * nside)) 'BEGIN { for (i = 0; i < n; ++i) print i * 3.1415 / n, i * 2.4 % 6.28 }' >points.txt
+awk 'BEGIN { for (l = 0; l <= 6144; ++l) print l, (l == 0 ? 0 : 0.02 / (l * (l + 1))) }' >small.txt
 sky=(--cl cl.txt --cl-kind cl --seed 1 --nside "$nside" --lmax "$lmax" --fields TQU)
 scalar=(--fields T --fwhm "$fwhm" --iter 0)
 for backend in host cuda; do
@@ -31,8 +32,13 @@ for backend in host cuda; do
   run smooth sky_host.h5 "split_$backend.h5" "${scalar[@]}" --method split --error 1e-4 --input-cl cl.txt --cl-kind cl "${on[@]}"
   run interpolate --alm alm_host.h5 --lmax "$nside" --points points.txt --epsilon 1e-9 "values_$backend.h5" "${on[@]}"
   run interpolate --adjoint values_host.h5 --lmax "$nside" --points points.txt "back_$backend.h5" "${on[@]}"
+  [[ -e phi.h5 ]] || "$program" alm alm_host.h5 phi.h5 --take T --multiply small.txt
+  lens=(--potential phi.h5 --lmax "$nside" --epsilon 1e-9 "${on[@]}")
+  run lens --alm alm_host.h5 --nside "$((nside / 2))" "${lens[@]}" "lensed_$backend.h5"
+  run lens --adjoint lensed_host.h5 "${lens[@]}" "unlensed_$backend.h5"
+  run lens --inverse lensed_host.h5 --iter 0 "${lens[@]}" "delensed_$backend.h5"
 done
-for what in sky smooth rings back; do compare "${what}_host.h5" "${what}_cuda.h5"; done
+for what in sky smooth rings back lensed unlensed delensed; do compare "${what}_host.h5" "${what}_cuda.h5"; done
 
 run synthesize "${sky[@]}" --backend cuda --dry-run sky_planned.h5
 

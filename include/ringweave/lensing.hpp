@@ -103,7 +103,9 @@ enum class FrameRotation {
 ///
 /// Members marked * are collective. Calls allocate and plan nothing; all ring modes go through one
 /// MPI_Alltoallv. Maps are equal to rounding for any number of ranks and bitwise for any number of
-/// threads. One call at a time per object. T is float or double.
+/// threads. With Backend::cuda rows, sums and turns are computed on the devices of the ranks, which
+/// keep all pixels and rows; results are those of the host to rounding, and bitwise the same on the
+/// same ranks. One call at a time per object. T is float or double.
 ///
 ///   maps  [component][pixel of deflection.rings()]
 ///   a_lm  [component][my order m][l = m..lmax], as alm_layout() has them
@@ -112,9 +114,9 @@ enum class FrameRotation {
 class Lensing {
  public:
   /// * `spec` is that of the unlensed fields.
-  /// Error  UsageError on all ranks for an impossible `spec`, or when the deflection is of a
-  ///        communicator of other ranks; ResourceError when memory cannot hold pixels, rows and
-  ///        modes.
+  /// Error  UsageError on all ranks for an impossible `spec`, when the deflection is of a
+  ///        communicator of other ranks, or when this build lacks the backend; ResourceError on all
+  ///        ranks when memory, that of a device included, cannot hold pixels, rows and modes.
   Lensing(const Communicator& comm, const Deflection& deflection, const PointSpec& spec,
           FrameRotation rotation = FrameRotation::carried);
   ~Lensing();
@@ -169,7 +171,8 @@ class Lensing {
 /// Deflects maps back: analyses a lensed map and evaluates its fields, turned, where the inverse
 /// deflection leads. Degrees of the lensed map beyond its band limit are lost, and the analysis has
 /// its errors: none on Gauss-Legendre, Clenshaw-Curtis and Fejer grids up to
-/// RingGrid::default_lmax(); on HEALPix iterations reduce them.
+/// RingGrid::default_lmax(); on HEALPix iterations reduce them. With Backend::cuda the analysis and
+/// the transform to the pixels are computed on the devices of the ranks.
 /// Members marked * are collective. One call at a time per object. T is float or double.
 class Delensing {
  public:

@@ -28,7 +28,7 @@ struct PointSpec {
   /// Bound of the rms error of the values over the rms of the field, for any a_lm, beyond rounding
   /// (1e-13 + 2e-16 lmax); 1e-13 to 0.1.
   double epsilon = 1e-7;
-  Backend backend = Backend::host;  ///< cuda: in a PointTransform to listed points
+  Backend backend = Backend::host;
   ExchangeOptions exchange{};
 
   /// Returns the same with mmax = lmax where it was left open. Error  UsageError when it
@@ -167,8 +167,10 @@ class PointTransform {
 /// that move until they are right. It keeps the field on all fine rows, so that a set of points
 /// costs only its own sums. Over all ranks that takes 8 bytes for each fine row, column and
 /// component (PointReport), and during set() the ring modes as well; a PointTransform does not keep
-/// rows. Members marked * are collective. Values are equal to rounding for any number of ranks and
-/// bitwise for any number of threads. One call at a time. T is float or double.
+/// rows. With Backend::cuda rows and sums are on the devices of the ranks, and points are copied
+/// there by their first evaluate(), where they stay as long as their PointSet; values are those of
+/// the host to rounding. Members marked * are collective. Values are equal to rounding for any
+/// number of ranks and bitwise for any number of threads. One call at a time. T is float or double.
 ///
 ///   FineField field(comm, spec, n_points);
 ///   field.set(alm);
@@ -177,8 +179,9 @@ class FineField {
  public:
   /// * Chooses the taps and allocates the rows.
   /// n_points  of all ranks and all sets, about: many points take fewer taps of finer rows
-  /// Error  UsageError when the specification contradicts itself, asks for a device, or differs
-  ///        among ranks; ResourceError when memory fails one.
+  /// Error  UsageError when the specification contradicts itself or differs among ranks, or this
+  ///        build lacks the backend; ResourceError on all ranks when memory fails one, that of a
+  ///        device included.
   FineField(const Communicator& comm, const PointSpec& spec, std::int64_t n_points);
   ~FineField();
   FineField(FineField&&) noexcept;
@@ -194,7 +197,8 @@ class FineField {
   }
 
   /// * Computes the field on the rows. Reads alm, which is not checked to be finite.
-  /// Error  UsageError on all ranks when a shape is wrong on one.
+  /// Error  UsageError on all ranks when a shape is wrong on one; ResourceError on all ranks when
+  ///        memory fails one, that of a device included.
   template <class T>
   void set(AlmView<const T> alm);
   template <class T>
@@ -204,7 +208,8 @@ class FineField {
 
   /// * Computes the values at points of this field, [component][point] as this rank lists them.
   /// Error  UsageError on all ranks when a shape is wrong on one, the points are of another field,
-  ///        or set() was not called.
+  ///        or set() was not called; ResourceError on all ranks when a device fails one, or cannot
+  ///        hold the points.
   template <class T>
   void evaluate(const PointSet& points, ComponentView<T> values);
   template <class T>

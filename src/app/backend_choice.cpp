@@ -118,10 +118,6 @@ void choose_fastest(Run& run, TransformSpec& spec) {
 }  // namespace
 
 Backend choose_backend(Run& run, const std::string& asked) {
-  if (asked.empty()) {
-    record(run, Backend::host, "this command computes there");
-    return Backend::host;
-  }
   if (asked == "host") {
     record(run, Backend::host, "--backend says so");
     return Backend::host;

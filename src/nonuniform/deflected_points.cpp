@@ -39,6 +39,7 @@ DeflectedPoints::DeflectedPoints(const Communicator& comm, const Deflection& def
   agree(comm, [&] {
     report_ = report_of(spec_, taps_->choice, *plan_);
     make_tiles(*cut);
+    if (spec_.backend == Backend::cuda) prepare_for_device();
   });
 }
 
@@ -123,6 +124,15 @@ void DeflectedPoints::make_tiles(const PixelPieces& cut) {
     tiles_[t - 1].rows.begin = std::min(tiles_[t - 1].rows.begin, tiles_[t].rows.begin);
 }
 
+/// Allocates the sums of all pieces.
+void DeflectedPoints::prepare_for_device() {
+  std::int64_t next = 0;
+  for (const MovedPiece& piece : exchange_->summed())
+    first_sum_.push_back(std::exchange(next, next + piece.pixels.count));
+  first_sum_.push_back(next);
+  sums_ = {spec_.fields.n_components(), next};
+}
+
 DeflectedPixels DeflectedPoints::pixels_of(const MovedPiece& piece) const {
   const MapView<const double> vectors = piece.is_own ? deflection_.vectors() : exchange_->vectors();
   return {&deflection_.rings().grid().ring(RingId{piece.pixels.ring}), piece.pixels.first,
@@ -177,12 +187,13 @@ void DeflectedPoints::turn(Batch& batch, Turn how) const noexcept {
   }
 }
 
-/// Stores the values of a piece, [component][point], at_once points a component.
+/// Stores the values of a piece.
 template <class T>
-void DeflectedPoints::put(const MovedPiece& piece, const double* from,
+void DeflectedPoints::put(const MovedPiece& piece, ComponentView<const double> all,
                           ComponentView<T> values) noexcept {
   const std::int64_t n_components = values.n_components();
-  for (std::int64_t c = 0; c < n_components; ++c, from += at_once) {
+  for (std::int64_t c = 0; c < n_components; ++c) {
+    const double* const from = all.component(c).data();
     if (piece.sums < 0) {
       T* const to = values.component(c).data() + piece.place;
       for (std::int64_t i = 0; i < piece.pixels.count; ++i) to[i] = static_cast<T>(from[i]);
@@ -196,9 +207,10 @@ void DeflectedPoints::put(const MovedPiece& piece, const double* from,
 /// Loads them.
 template <class T>
 void DeflectedPoints::take(const MovedPiece& piece, ComponentView<const T> values,
-                           double* to) noexcept {
+                           ComponentView<double> all) noexcept {
   const std::int64_t n_components = values.n_components();
-  for (std::int64_t c = 0; c < n_components; ++c, to += at_once) {
+  for (std::int64_t c = 0; c < n_components; ++c) {
+    double* const to = all.component(c).data();
     if (piece.is_own) {
       const T* const from = values.component(c).data() + piece.place;
       for (std::int64_t i = 0; i < piece.pixels.count; ++i) to[i] = static_cast<double>(from[i]);
@@ -213,15 +225,15 @@ void DeflectedPoints::interpolate(std::int64_t thread, std::int64_t tile,
                                   const RowsInMemory<const double>& rows,
                                   AnyMapView<> values) noexcept {
   for_each_batch(thread, tile, [&](Batch& batch, std::span<const MovedPiece> pieces) {
-    double* from = batch.values.data();
     interpolate_points(rows.taps, rows.values, rows.stride, {batch.theta, batch.phi, batch.size},
-                       from, at_once);
+                       batch.values.data(), at_once);
     if (turns_) turn(batch, Turn::forward);
     std::visit(
         [&](auto of_type) {
+          double* first = batch.values.data();
           for (const MovedPiece& piece : pieces) {
-            put(piece, from, of_type);
-            from += piece.pixels.count;
+            put(piece, {first, of_type.n_components(), piece.pixels.count, at_once}, of_type);
+            first += piece.pixels.count;
           }
         },
         values);
@@ -231,12 +243,12 @@ void DeflectedPoints::interpolate(std::int64_t thread, std::int64_t tile,
 void DeflectedPoints::spread(std::int64_t thread, std::int64_t tile, RingRange range,
                              const RowsInMemory<double>& rows, AnyConstMapView<> values) noexcept {
   for_each_batch(thread, tile, [&](Batch& batch, std::span<const MovedPiece> pieces) {
-    double* to = batch.values.data();
     std::visit(
         [&]<class T>(ComponentView<const T> of_type) {
+          double* first = batch.values.data();
           for (const MovedPiece& piece : pieces) {
-            take<T>(piece, of_type, to);
-            to += piece.pixels.count;
+            take<T>(piece, of_type, {first, of_type.n_components(), piece.pixels.count, at_once});
+            first += piece.pixels.count;
           }
         },
         values);
@@ -244,6 +256,53 @@ void DeflectedPoints::spread(std::int64_t thread, std::int64_t tile, RingRange r
     spread_points(rows.taps, {batch.theta, batch.phi, batch.size}, batch.values.data(), at_once,
                   range, rows.values, rows.stride);
   });
+}
+
+SummedPoints DeflectedPoints::summed() const {
+  const std::span<const MovedPiece> pieces = exchange_->summed();
+  SummedPoints all{};
+  for (int i = 0; i < (turns_ ? 4 : 2); ++i) all.held.emplace_back(first_sum_.back());
+#pragma omp parallel for schedule(static)
+  for (std::int64_t k = 0; k < ssize64(pieces); ++k) {
+    const DeflectedPixels pixels = pixels_of(pieces[to_size(k)]);
+    const auto place = [&](std::size_t i) { return all.held[i].data() + first_sum_[to_size(k)]; };
+    if (turns_) {
+      find_ends(pixels, {place(0), place(1), place(2), place(3)});
+    } else {
+      find_positions(pixels, place(0), place(1));
+    }
+  }
+  all.points = {all.held[0].data(), all.held[1].data(), first_sum_.back()};
+  if (!turns_) return all;
+  const auto span = [](const HostBuffer<double>& buffer) {
+    return std::span(buffer.data(), to_size(buffer.size()));
+  };
+  all.turns = {span(all.held[2]), span(all.held[3]), {}};
+  for (const FieldSet::Field& field : spec_.fields.fields())
+    if (field.spin > 0) all.turns.fields.push_back(field);
+  return all;
+}
+
+void DeflectedPoints::put_sums(AnyMapView<> values) noexcept {
+  const std::span<const MovedPiece> pieces = exchange_->summed();
+  std::visit(
+      [&](auto of_type) {
+#pragma omp parallel for schedule(static)
+        for (std::int64_t k = 0; k < ssize64(pieces); ++k)
+          put(pieces[to_size(k)], sums_of(k), of_type);
+      },
+      values);
+}
+
+void DeflectedPoints::take_values(AnyConstMapView<> values) noexcept {
+  const std::span<const MovedPiece> pieces = exchange_->summed();
+  std::visit(
+      [&]<class T>(ComponentView<const T> of_type) {
+#pragma omp parallel for schedule(static)
+        for (std::int64_t k = 0; k < ssize64(pieces); ++k)
+          take<T>(pieces[to_size(k)], of_type, sums_of(k));
+      },
+      values);
 }
 
 void DeflectedPoints::gather(AnyMapView<> values) {
@@ -260,8 +319,8 @@ void DeflectedPoints::scatter(AnyConstMapView<> values) {
 }
 
 std::int64_t DeflectedPoints::bytes() const {
-  std::int64_t bytes =
-      exchange_->bytes() + plan_->bytes() + held_bytes(tiles_, first_piece_, batches_);
+  std::int64_t bytes = exchange_->bytes() + plan_->bytes() +
+                       held_bytes(tiles_, first_piece_, batches_, first_sum_) + sums_.bytes();
   for (const Batch& batch : batches_) bytes += held_bytes(batch.values);
   return bytes;
 }

@@ -16,8 +16,8 @@ namespace ringweave::detail::inline nonuniform {
 
 /// The deflected pixels of a grid. They are summed in the order of PixelPieces, in which the grid
 /// has them nearly, so nothing is sorted and no position is stored: positions and turns of the
-/// frame are computed from the deflection when they are needed. Values are those of the map that
-/// is seen, with turned frames.
+/// frame are computed from the deflection when they are needed; a device gets them once. Values are
+/// those of the map that is seen, with turned frames.
 class DeflectedPoints final : public PlannedPoints {
  public:
   /// Collective.
@@ -35,6 +35,10 @@ class DeflectedPoints final : public PlannedPoints {
   void scatter(AnyConstMapView<> values) override;
   void spread(std::int64_t thread, std::int64_t tile, RingRange range,
               const RowsInMemory<double>& rows, AnyConstMapView<> values) noexcept override;
+  SummedPoints summed() const override;
+  ComponentView<double> sums() override { return sums_.view(); }
+  void put_sums(AnyMapView<> values) noexcept override;
+  void take_values(AnyConstMapView<> values) noexcept override;
 
  private:
   static constexpr std::int64_t at_once = DeflectedPixels::most;
@@ -53,6 +57,7 @@ class DeflectedPoints final : public PlannedPoints {
   std::vector<MovedPiece> list_pieces(const PixelPieces& cut) const;
   std::vector<std::int64_t> find_rows(const FineRows& rows, std::vector<MovedPiece>& pieces) const;
   void make_tiles(const PixelPieces& cut);
+  void prepare_for_device();
   DeflectedPixels pixels_of(const MovedPiece& piece) const;
   /// Calls use(batch, its pieces) for the points of a tile, some at a time.
   template <class Use>
@@ -60,9 +65,16 @@ class DeflectedPoints final : public PlannedPoints {
   /// Multiplies the fields of spin s of a batch by exp(i s gamma), or by exp(-i s gamma).
   void turn(Batch& batch, Turn how) const noexcept;
   template <class T>
-  void put(const MovedPiece& piece, const double* from, ComponentView<T> values) noexcept;
+  void put(const MovedPiece& piece, ComponentView<const double> from,
+           ComponentView<T> values) noexcept;
   template <class T>
-  void take(const MovedPiece& piece, ComponentView<const T> values, double* to) noexcept;
+  void take(const MovedPiece& piece, ComponentView<const T> values,
+            ComponentView<double> to) noexcept;
+  /// Returns the sums of a piece.
+  ComponentView<double> sums_of(std::int64_t piece) {
+    return {sums_.view().data() + first_sum_[to_size(piece)], sums_.n_components(),
+            exchange_->summed()[to_size(piece)].pixels.count, sums_.view().stride()};
+  }
 
   Deflection deflection_;
   bool turns_;
@@ -71,6 +83,9 @@ class DeflectedPoints final : public PlannedPoints {
   std::vector<PointTile> tiles_;
   std::vector<std::int64_t> first_piece_;  ///< [tile] of exchange_->summed(), and the end
   std::vector<Batch> batches_;             ///< [thread]
+  // For a device.
+  std::vector<std::int64_t> first_sum_;  ///< [piece] of exchange_->summed(), and the end
+  ComponentBuffer<double> sums_;
 };
 
 }  // namespace ringweave::detail::inline nonuniform

@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "base/device.hpp"
-#include "distribute/points/point_order.hpp"
 #include "nonuniform/host/row_sums.hpp"
+#include "nonuniform/summed_points.hpp"
 #include "ringweave/views.hpp"
 
 namespace ringweave::detail::inline nonuniform {
@@ -21,12 +21,11 @@ class DevicePointSums {
 
   virtual ~DevicePointSums() = default;
 
-  /// Overwrites values with sums over the rows around each point, as interpolate_points().
-  /// rows    [component][value]
-  /// values  [component][point]
+  /// Overwrites values with sums over the rows around each point, as interpolate_points(), in
+  /// frames that are turned. rows    [component][value] values  [component][point]
   virtual void interpolate(Components<const double> rows, Components<double> values) = 0;
-  /// Overwrites the rows with the transpose.
-  virtual void spread(Components<const double> values, Components<double> rows) = 0;
+  /// Overwrites the rows with the transpose, and values with those in frames turned back.
+  virtual void spread(Components<double> values, Components<double> rows) = 0;
 
   virtual std::int64_t device_bytes() const = 0;
 };
@@ -35,7 +34,7 @@ class DevicePointSums {
 /// enqueued on `stream`, which must outlive them. Error  UsageError when this build has no CUDA,
 /// ResourceError from the device.
 std::unique_ptr<DevicePointSums> make_device_point_sums(const RowTaps& taps,
-                                                        const PointOrder& points,
+                                                        const SummedPoints& points,
                                                         const DeviceStream& stream);
 
 }  // namespace ringweave::detail::inline nonuniform

@@ -6,13 +6,16 @@
 #include <array>
 #include <complex>
 #include <memory>
+#include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/checked_cast.hpp"
 #include "base/stage_timer.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "distribute/mpi/memory_check.hpp"
+#include "nonuniform/field_rows.hpp"
 #include "nonuniform/host/row_sums.hpp"
 #include "nonuniform/planned_points.hpp"
 #include "nonuniform/point_memory.hpp"
@@ -32,11 +35,6 @@ PointSpec agreed_spec(const Communicator& comm, const PointSpec& asked, std::int
   PointSpec spec = agreed(comm, [&] {
     if (n_points < 0)
       throw UsageError(fmt::format("a field for {} points; expected 0 or more", n_points));
-    if (asked.backend == Backend::cuda) {
-      throw UsageError(
-          "fields that are kept on fine rows are not implemented on GPUs yet; choose the host "
-          "backend, or a PointTransform");
-    }
     return asked.checked();
   });
   Digest digest;
@@ -54,9 +52,10 @@ PointPlan plan_rows(const FineTaps& taps, int n_ranks) {
   return {rows, no_points, RowCosts::typical(rows), n_ranks};
 }
 
-/// Allocates rows if the memory holds them and the modes.
+/// Allocates rows of the host if the memory holds them and the modes; none where a device has them.
 ComponentBuffer<double> make_rows(const Communicator& comm, const PointSpec& spec,
                                   const FineTaps& taps, const PointPlan& plan) {
+  if (spec.backend == Backend::cuda) return {};
   const std::int64_t n_components = spec.fields.n_components();
   const std::int64_t size = plan.rings().n_rings(comm.rank()) * taps.grid.n_columns;
   const std::int64_t bytes = agreed(comm, [&] {
@@ -70,6 +69,71 @@ ComponentBuffer<double> make_rows(const Communicator& comm, const PointSpec& spe
   return agreed(comm, [&] { return ComponentBuffer<double>(n_components, size); });
 }
 
+/// Keeps rows on the host.
+class HostFieldRows final : public FieldRows {
+ public:
+  /// rings  [fine row] its ring of `modes`, -1: another rank's
+  /// rows   [component][owned row][column]
+  /// Modes and rows must outlive the object. Not collective.
+  HostFieldRows(std::shared_ptr<const FineTaps> taps, const RowModes& modes,
+                const std::vector<std::int64_t>& rings, ComponentView<double> rows)
+      : taps_(std::move(taps)),
+        mine_(&modes.plan().rings),
+        fft_(&modes.runs()),
+        rows_(rows),
+        first_value_(first_values(*mine_, rings, taps_->grid.n_columns)) {
+    for (const RingBand& band : mine_->bands()) {
+      for (std::int64_t begin = band.rings.begin; begin < band.rings.end; begin += run_rows)
+        runs_.push_back({begin, std::min(begin + run_rows, band.rings.end)});
+    }
+  }
+
+  void set(ModeView<const double> modes, StageTimes& times) override {
+    const StageTimer timer(&times, "rows");
+    const std::int64_t row_size = taps_->grid.n_columns;
+    // Nothing in this region allocates or throws.
+#pragma omp parallel for num_threads(std::min(fft_->n_threads(), omp_get_max_threads())) \
+    schedule(dynamic)
+    for (std::int64_t i = 0; i < ssize64(runs_); ++i) {
+      const RingRange run = runs_[to_size(i)];
+      std::array<double*, to_size(run_rows)> memory;
+      double* const first = rows_.data() + index(mine_->local(RingId{run.begin})) * row_size;
+      for (std::int64_t r = 0; r < run.size(); ++r) memory[to_size(r)] = first + r * row_size;
+      fft_->synthesize(
+          omp_get_thread_num(), run, modes,
+          {std::span<double* const>(memory.data(), to_size(run.size())), rows_.size()});
+    }
+  }
+
+  void interpolate(ListedPoints& points, StageTimes& times) override {
+    const StageTimer timer(&times, "points");
+    constexpr std::int64_t points_at_once = 1024;
+    const RowTaps with{taps_->grid, taps_->theta.polynomials(), taps_->phi.polynomials(),
+                       first_value_, taps_->beyond_pole};
+    const PointOrder& order = points.exchange().summed();
+    const ComponentView<double> sums = points.sums();
+#pragma omp parallel for schedule(dynamic)
+    for (std::int64_t begin = 0; begin < order.size(); begin += points_at_once) {
+      const std::int64_t n = std::min(points_at_once, order.size() - begin);
+      interpolate_points(with, rows_.data(), rows_.size(),
+                         {order.theta.data() + begin, order.phi.data() + begin, n},
+                         sums.data() + begin, sums.stride());
+    }
+  }
+
+  std::int64_t bytes() const override { return held_bytes(first_value_, runs_); }
+
+ private:
+  static constexpr std::int64_t run_rows = 16;
+
+  std::shared_ptr<const FineTaps> taps_;
+  const LocalRings* mine_;
+  RingRuns* fft_;
+  ComponentView<double> rows_;
+  std::vector<std::int64_t> first_value_;  ///< [fine row] in a component, -1: another rank's
+  std::vector<RingRange> runs_;            ///< of owned rows
+};
+
 }  // namespace
 
 struct FineField::Impl {
@@ -78,68 +142,33 @@ struct FineField::Impl {
         spec(agreed_spec(comm, asked, n_points)),
         taps(agreed(comm, [&] { return std::make_shared<const FineTaps>(spec, n_points); })),
         plan(agreed(comm, [&] { return plan_rows(*taps, comm.size()); })),
-        row_size(taps->grid.n_columns),
-        rows(make_rows(comm, spec, *taps, plan)),
-        // Rows hold nothing while modes are exchanged.
-        modes(comm, taps->transform_spec(spec, plan.rings()),
-              View<double>(rows.view().data(), rows.n_components() * rows.size()), &times) {
-    agree(comm, [&] {
-      const std::vector<std::int64_t> rings = modes.rings_of_rows(plan);
-      for (const std::int64_t ring : rings) {
-        const LocalRings& mine = modes.plan().rings;
-        first_value.push_back(ring < 0 ? -1 : index(mine.local(RingId{ring})) * row_size);
-      }
-      for (const RingBand& band : modes.plan().rings.bands()) {
-        for (std::int64_t begin = band.rings.begin; begin < band.rings.end; begin += run_rows)
-          runs.push_back({begin, std::min(begin + run_rows, band.rings.end)});
-      }
-    });
-  }
-
-  /// Computes rows from modes.
-  void fill_rows() {
-    RingRuns& fft = modes.runs();
-    const ModeView<const double> from = modes.by_row();
-    const LocalRings& mine = modes.plan().rings;
-    // Nothing in this region allocates or throws.
-#pragma omp parallel for num_threads(std::min(fft.n_threads(), omp_get_max_threads())) \
-    schedule(dynamic)
-    for (std::int64_t i = 0; i < ssize64(runs); ++i) {
-      const RingRange run = runs[to_size(i)];
-      std::array<double*, to_size(run_rows)> memory;
-      double* const first = rows.view().data() + index(mine.local(RingId{run.begin})) * row_size;
-      for (std::int64_t r = 0; r < run.size(); ++r) memory[to_size(r)] = first + r * row_size;
-      fft.synthesize(omp_get_thread_num(), run, from,
-                     {std::span<double* const>(memory.data(), to_size(run.size())), rows.size()});
+        of_host(make_rows(comm, spec, *taps, plan)),
+        modes(comm, taps->transform_spec(spec, plan.rings()), spare(), &times) {
+    const std::vector<std::int64_t> rings = agreed(comm, [&] { return modes.rings_of_rows(plan); });
+    if (spec.backend == Backend::cuda) {
+      require_memory_of_ranks(comm, modes.bytes(), 0, "ring modes");
+      rows = make_cuda_field_rows(comm, taps, modes.plan().ring_fft_shape(spec.fields), rings);
+    } else {
+      rows = agreed(comm, [&] {
+        return std::make_unique<HostFieldRows>(taps, modes, rings, of_host.view());
+      });
     }
   }
 
-  /// Computes sums over the rows of this rank.
-  void interpolate(const PointOrder& points, ComponentView<double> sums) {
-    constexpr std::int64_t points_at_once = 1024;
-    const RowTaps with{taps->grid, taps->theta.polynomials(), taps->phi.polynomials(), first_value,
-                       taps->beyond_pole};
-#pragma omp parallel for schedule(dynamic)
-    for (std::int64_t begin = 0; begin < points.size(); begin += points_at_once) {
-      const std::int64_t n = std::min(points_at_once, points.size() - begin);
-      interpolate_points(with, rows.view().data(), rows.size(),
-                         {points.theta.data() + begin, points.phi.data() + begin, n},
-                         sums.data() + begin, sums.stride());
-    }
+  /// Rows of the host hold nothing while modes are exchanged.
+  std::optional<View<double>> spare() {
+    if (spec.backend == Backend::cuda) return {};
+    return View<double>(of_host.view().data(), of_host.n_components() * of_host.size());
   }
-
-  static constexpr std::int64_t run_rows = 16;
 
   Communicator comm;
   PointSpec spec;
   std::shared_ptr<const FineTaps> taps;
-  PointPlan plan;  ///< without points; all rows exist
-  std::int64_t row_size;
-  ComponentBuffer<double> rows;  ///< [component][owned row][column]
+  PointPlan plan;                   ///< without points; all rows exist
+  ComponentBuffer<double> of_host;  ///< [component][owned row][column]; empty: a device has them
   StageTimes times;
   RowModes modes;
-  std::vector<std::int64_t> first_value;  ///< [fine row] in a component, -1: another rank's
-  std::vector<RingRange> runs;            ///< of owned rows
+  std::unique_ptr<FieldRows> rows;
   bool is_set = false;
 };
 
@@ -158,8 +187,7 @@ const PointSpec& FineField::spec() const { return impl_->spec; }
 const AlmLayout& FineField::alm_layout() const { return impl_->modes.plan().alm; }
 StageTimes& FineField::times() { return impl_->times; }
 std::int64_t FineField::bytes() const {
-  return impl_->rows.bytes() + impl_->modes.bytes() + held_bytes(impl_->first_value, impl_->runs) +
-         impl_->plan.bytes();
+  return impl_->of_host.bytes() + impl_->modes.bytes() + impl_->rows->bytes() + impl_->plan.bytes();
 }
 
 template <class T>
@@ -173,10 +201,7 @@ void FineField::set(AlmView<const T> alm) {
     own.modes.allocate();
   });
   own.modes.synthesize<T>(alm);
-  {
-    const StageTimer timer(&own.times, "rows");
-    own.fill_rows();
-  }
+  own.rows->set(own.modes.by_row(), own.times);
   own.modes.release();
   own.is_set = true;
 }
@@ -193,10 +218,7 @@ void FineField::evaluate(const PointSet& points, ComponentView<T> values) {
     require_planned(in_field, values.n_components(), points.n_components(), "components of values");
     require_planned(in_field, values.size(), points.size(), "points of a component");
   });
-  {
-    const StageTimer timer(&own.times, "points");
-    own.interpolate(planned->exchange().summed(), planned->sums());
-  }
+  own.rows->interpolate(*planned, own.times);
   const StageTimer timer(&own.times, "value_exchange");
   planned->gather(values);
 }

@@ -6,6 +6,7 @@
 
 #include "base/checked_cast.hpp"
 #include "distribute/points/piece_exchange.hpp"
+#include "nonuniform/cuda/point_sum_plan.hpp"
 #include "nonuniform/inverse_deflection.hpp"
 #include "nonuniform/row_tasks.hpp"
 #include "sphere/fine_position.hpp"
@@ -114,9 +115,15 @@ PointMemory memory_of_lensing(const LensingProblem& problem, const PixelPoints& 
   const std::int64_t most_rows = std::min(
       grid.n_rows, most_rows_near(grid) + 2 * static_cast<std::int64_t>(std::min(
                                                   moved, static_cast<double>(grid.n_rows))));
-  const PointSetMemory set{
-      .points = PieceExchange::bytes_of(pixels.counts(rank), points.n_components()),
-      .lends_sums = false};
+  PointSetMemory set{.points = PieceExchange::bytes_of(pixels.counts(rank), points.n_components()),
+                     .lends_sums = false};
+  if (problem.spec.backend == Backend::cuda) {
+    // While they are copied to the device: theta, phi and the turns of frames, and a plan.
+    constexpr std::int64_t bytes_of_copied = 4 * number + gpu::PointSumPlan::bytes_of_point;
+    const std::int64_t summed = pixels.counts(rank).summed;
+    set.points += summed * bytes_of_copied;
+    set.sums = summed * points.n_components() * number;
+  }
   return predict_memory(points, plan.rows(), most_rows,
                         modes_of_ranks(problem.spec, plan)[to_size(rank)], set);
 }

@@ -10,6 +10,7 @@
 #include "distribute/points/point_exchange.hpp"
 #include "nonuniform/fine_taps.hpp"
 #include "nonuniform/host/row_sums.hpp"
+#include "nonuniform/summed_points.hpp"
 #include "ringweave/points.hpp"
 
 namespace ringweave::detail::inline nonuniform {
@@ -21,6 +22,7 @@ struct PointTile {
   RingRange rows;  ///< all rows its points may touch; begins and ends no further north than before
 };
 
+class DevicePoints;
 class ListedPoints;
 
 /// Some fine rows in the memory of a thread.
@@ -70,6 +72,17 @@ class PlannedPoints {
   virtual void spread(std::int64_t thread, std::int64_t tile, RingRange range,
                       const RowsInMemory<double>& rows, AnyConstMapView<> values) noexcept = 0;
 
+  // A device has all rows and points at once, and no threads and tiles.
+
+  /// Returns the points. Error  ResourceError.
+  virtual SummedPoints summed() const = 0;
+  /// [component of the fields][point of summed()] sums over this rank's rows, or values to spread.
+  virtual ComponentView<double> sums() = 0;
+  /// Takes sums to where gather() expects them.
+  virtual void put_sums(AnyMapView<> values) noexcept = 0;
+  /// Fetches values from where scatter() left them.
+  virtual void take_values(AnyConstMapView<> values) noexcept = 0;
+
  protected:
   PlannedPoints(const Communicator& comm, const PointSpec& asked, bool has_psi);
 
@@ -90,8 +103,8 @@ class ListedPoints final : public PlannedPoints {
                const std::shared_ptr<const FineTaps>& field);
 
   const PointExchange& exchange() const { return *exchange_; }
-  /// [component of the fields][point of exchange().summed()] sums over this rank's rows.
-  ComponentView<double> sums() { return sums_.view(); }
+  /// The points on the device of their field; null until the field is evaluated there.
+  std::shared_ptr<DevicePoints>& of_field() { return of_field_; }
 
   const PointPlan& plan() const override { return exchange_->plan(); }
   std::int64_t n_listed() const override { return exchange_->n_listed(); }
@@ -108,6 +121,10 @@ class ListedPoints final : public PlannedPoints {
   void scatter(AnyConstMapView<> values) override;
   void spread(std::int64_t thread, std::int64_t tile, RingRange range,
               const RowsInMemory<double>& rows, AnyConstMapView<> values) noexcept override;
+  SummedPoints summed() const override { return {span_of({0, exchange_->summed().size()})}; }
+  ComponentView<double> sums() override { return sums_.view(); }
+  void put_sums(AnyMapView<>) noexcept override {}
+  void take_values(AnyConstMapView<>) noexcept override {}
 
  private:
   PointSpan span_of(PointRange points) const;
@@ -119,6 +136,7 @@ class ListedPoints final : public PlannedPoints {
   std::optional<PointExchange> exchange_;
   ComponentBuffer<double> sums_;
   std::vector<PointTile> tiles_;
+  std::shared_ptr<DevicePoints> of_field_;
 };
 
 }  // namespace ringweave::detail::inline nonuniform

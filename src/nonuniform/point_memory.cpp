@@ -47,7 +47,7 @@ std::int64_t slot_bytes(const ExchangeOptions& exchange, std::int64_t modes,
   const std::int64_t slots = ModeExchange::n_slots_of(exchange) * sent_bytes / n_passes;
   // Buffers for sent and received modes; in single precision each has half the size.
   const std::int64_t packed = is_single ? slots : is_countable ? 0 : 2 * slots;
-  return packed + (slots <= set.sums ? 0 : slots);
+  return packed + (set.lends_sums && slots <= set.sums ? 0 : slots);
 }
 
 }  // namespace

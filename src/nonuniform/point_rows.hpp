@@ -13,7 +13,7 @@
 
 namespace ringweave::detail::inline nonuniform {
 
-class ListedPoints;
+class PlannedPoints;
 
 /// Modes of the fine rows of a rank <-> sums over the taps of its points, on the host or on a
 /// device. No allocation after planning. One call at a time. Collective on a device.
@@ -35,7 +35,7 @@ class PointRows {
 /// shape  of the FFTs of all rows of this rank
 /// rings  [fine row] its ring of `shape`, -1: another rank's or none
 /// Error  ResourceError; UsageError when this build lacks CUDA.
-std::unique_ptr<PointRows> make_cuda_point_rows(const Communicator& comm, ListedPoints& points,
+std::unique_ptr<PointRows> make_cuda_point_rows(const Communicator& comm, PlannedPoints& points,
                                                 const RingFftShape& shape,
                                                 const std::vector<std::int64_t>& rings);
 

@@ -39,8 +39,8 @@ struct PointTransform::Impl {
     });
     touches_all_rows = plan.n_points() > 0 && plan.rows().untouched == UntouchedRows::left_out;
     if (is_on_device()) {
-      rows = make_cuda_point_rows(comm, *planned.listed(),
-                                  modes.plan().ring_fft_shape(planned.spec().fields), rings);
+      rows = make_cuda_point_rows(comm, planned, modes.plan().ring_fft_shape(planned.spec().fields),
+                                  rings);
     } else {
       rows = agreed(comm, [&] { return std::make_unique<RowSweep>(planned, rings, modes.runs()); });
     }
@@ -84,8 +84,6 @@ PointTransform::PointTransform(const Communicator& comm, const PointSpec& spec,
   agree(comm, [&] {
     if (spec.checked().digest() != points.planned_->spec().digest())
       throw UsageError("the points were planned for another specification of the transform");
-    if (spec.backend == Backend::cuda && points.planned_->listed() == nullptr)
-      throw UsageError("lensing is not implemented on GPUs yet; choose the host backend");
   });
   impl_ = std::make_unique<Impl>(comm, points);
 }

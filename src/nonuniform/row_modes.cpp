@@ -9,6 +9,16 @@
 
 namespace ringweave::detail::inline nonuniform {
 
+std::vector<std::int64_t> first_values(const LocalRings& mine,
+                                       const std::vector<std::int64_t>& rings,
+                                       std::int64_t n_columns) {
+  std::vector<std::int64_t> first;
+  first.reserve(rings.size());
+  for (const std::int64_t ring : rings)
+    first.push_back(ring < 0 ? -1 : index(mine.local(RingId{ring})) * n_columns);
+  return first;
+}
+
 RowModes::RowModes(const Communicator& comm, const TransformSpec& spec,
                    std::optional<View<double>> spare, StageTimes* times)
     : plan_(agreed(comm, [&] { return TransformPlan(spec, comm.rank(), comm.size()); })),

@@ -18,6 +18,14 @@
 
 namespace ringweave::detail::inline nonuniform {
 
+/// Returns, for every fine row, its first value among those of a component of this rank's rows;
+/// -1: it has none here.
+/// mine   the rings that stand for rows of this rank
+/// rings  [fine row] RowModes::rings_of_rows()
+std::vector<std::int64_t> first_values(const LocalRings& mine,
+                                       const std::vector<std::int64_t>& rings,
+                                       std::int64_t n_columns);
+
 /// a_lm <-> modes of the fine rows that this rank owns, on the host: the Legendre stage, which may
 /// sum on a device, and the exchange.
 /// Members marked * are collective.

@@ -103,6 +103,18 @@ class WithoutADevice(Synthesis):
         self.refused(4 if self.has_cuda else 2, ("--backend cuda",), *points, "--backend", "cuda")
         self.assertEqual(self.report(*points, environment=self.hidden)["backend"]["name"], "host")
 
+    def test_lensing_needs_a_device(self):
+        (self.folder / "small.txt").write_text("".join(f"{l} {1e-3 / (l + 1)}\n" for l in range(12)))
+        self.done("synthesize", "--cl", "cl.txt", "--seed", 1, "--nside", 4, "--save-alm", "alm.h5", "sky.h5",
+                  "--overwrite")
+        self.done("alm", "alm.h5", "phi.h5", "--multiply", "small.txt", "--overwrite")
+        lens = ("lens", "--alm", "alm.h5", "--potential", "phi.h5", "--nside", 4, "lensed.h5", "--overwrite")
+        adjoint = ("lens", "--adjoint", "sky.h5", "--potential", "phi.h5", "--lmax", 8, "back.h5", "--overwrite")
+        inverse = ("lens", "--inverse", "sky.h5", "--potential", "phi.h5", "--lmax", 8, "back.h5", "--overwrite")
+        for job in (lens, adjoint, inverse):
+            self.refused(4 if self.has_cuda else 2, ("--backend cuda",), *job, "--backend", "cuda")
+            self.assertEqual(self.report(*job, environment=self.hidden)["backend"]["name"], "host")
+
     def test_rings_and_a_split_need_a_device(self):
         for method in ("ring", "split"):
             smooth = ("smooth", "out.h5", "smoothed.h5", "--fwhm", "10deg", "--method", method, "--overwrite")

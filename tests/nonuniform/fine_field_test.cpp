@@ -4,6 +4,7 @@
 #include <complex>
 #include <vector>
 
+#include "base/device.hpp"
 #include "nonuniform/point_problem.hpp"
 #include "ringweave/points.hpp"
 #include "support/expect_error.hpp"
@@ -92,10 +93,14 @@ TEST(FineField, MisuseIsRefused) {
   ComponentBuffer<double> wrong(1, 2);
   expect_error(ErrorKind::usage, "points of a component", [&] { field.evaluate(points, wrong); });
   expect_error(ErrorKind::usage, "expected 0 or more", [&] { FineField(comm, spec, -1); });
-  PointSpec on_device = spec;
+}
+
+TEST(FineField, WithoutADeviceAFieldThatAsksForOneSaysSo) {
+  if (device_count() > 0) GTEST_SKIP() << "there is a CUDA device";
+  PointSpec on_device = spec_of(20, {0}, 1e-5);
   on_device.backend = Backend::cuda;
-  expect_error(ErrorKind::usage, "not implemented on GPUs yet",
-               [&] { FineField(comm, on_device, 1); });
+  expect_error(cuda_version().empty() ? ErrorKind::usage : ErrorKind::resource, "host backend",
+               [&] { FineField(Communicator::world(), on_device, 1); });
 }
 
 }  // namespace

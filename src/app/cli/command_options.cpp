@@ -281,7 +281,6 @@ void declare_interpolate(CLI::App& command, InterpolateOptions& options) {
 }
 
 void declare_lens(CLI::App& command, LensOptions& options) {
-  options.transform.backend.clear();
   const OptionGroup group(command, own_group);
   group
       .argument("MAP", options.files,
@@ -359,6 +358,12 @@ void declare_lens(CLI::App& command, LensOptions& options) {
                      "HEALPix; with --adjoint it must be given.",
                      "that of the a_lm, but at most lmax; without a_lm lmax.",
                      "that of the input; with --cl double."});
+  OptionGroup(command, transform_group)
+      .choice("--backend", options.transform.backend, {"auto", "host", "cuda"},
+              "Where to compute; cuda: the analysis of the MAP of --inverse, and the transform to "
+              "the deflected pixels, on a GPU of the node for each rank; auto: that analysis on a "
+              "GPU if there is one. Deflections and all else are computed on the host.")
+      ->capture_default_str();
 }
 
 void declare_gyroaverage(CLI::App& command, GyroaverageOptions& options) {

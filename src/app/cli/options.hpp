@@ -26,8 +26,8 @@ struct TransformOptions {
   int lmax = -1;
   int mmax = -1;
   std::string fields;
-  std::string backend = "auto";  ///< empty: the command has no --backend, and stays on the host
-  std::string stage;             ///< --stage; empty: --backend decides
+  std::string backend = "auto";
+  std::string stage;  ///< --stage; empty: --backend decides
   std::string precision;
   std::string exchange = "double";
 

@@ -11,6 +11,7 @@
 
 #include "app/alm_source.hpp"
 #include "app/analysis_checks.hpp"
+#include "app/backend_choice.hpp"
 #include "app/commands/commands.hpp"
 #include "app/content.hpp"
 #include "app/lens/lens_job.hpp"
@@ -65,6 +66,14 @@ std::uint64_t seed_of(Run& run, const LensOptions& options) {
     return seed;
   }
   return parse_seeds(options.seed).front();
+}
+
+/// The specification of the transform to the pixels, on the --backend asked for. Collective.
+PointSpec spec_at_pixels(Run& run, const LensOptions& options, const FieldSet& fields,
+                         const PointDegrees& usual) {
+  PointSpec spec = make_point_spec(run, {options.transform, options.epsilon, fields, usual});
+  spec.backend = choose_device_if_asked(run, options.transform.backend, "sums over pixels are");
+  return spec;
 }
 
 /// A deflection, and the transform to where it moves the pixels.
@@ -160,14 +169,13 @@ int map_of_alm(Run& run, const LensOptions& options, const std::string& alm) {
   const PointDegrees usual = source.alm == nullptr
                                  ? PointDegrees{grid->default_lmax()}
                                  : PointDegrees{source.lmax, source.alm->header().mmax};
-  LensJob job{
-      options,
-      grid,
-      source.choice,
-      make_point_spec(run, {options.transform, options.epsilon, source.choice.fields, usual}),
-      storage_precision(options.transform.precision, source.precision),
-      source.unit,
-      provenance_of(run, path, source.origin)};
+  LensJob job{options,
+              grid,
+              source.choice,
+              spec_at_pixels(run, options, source.choice.fields, usual),
+              storage_precision(options.transform.precision, source.precision),
+              source.unit,
+              provenance_of(run, path, source.origin)};
   job.coordsys = source.coordsys;
   job.provenance.spectrum_kind = source.kind;
   job.provenance.lmax = job.spec.lmax;
@@ -219,6 +227,8 @@ int map_of_map(Run& run, const LensOptions& options, std::unique_ptr<MapReader> 
       analysis.precision,
       sky.unit(),
       provenance_of(run, sky.path, header.origin)};
+  // As the report says of the analysis, but for `auto`.
+  if (options.transform.backend == "cuda") job.spec.backend = Backend::cuda;
   job.coordsys = header.coordsys;
   job.provenance.lmax = job.spec.lmax;
   require_map_files(options, *grid);
@@ -297,15 +307,13 @@ int alm_of_map(Run& run, const LensOptions& options) {
   const MapHeader& header = sky.reader->header();
   const auto grid = header.grid;
   if (options.weights == "quadrature") require_weights(sky.path, *grid);
-  LensJob job{
-      options,
-      grid,
-      sky.choice,
-      make_point_spec(
-          run, {options.transform, options.epsilon, sky.choice.fields, {options.transform.lmax}}),
-      storage_precision(options.transform.precision, header.precision),
-      sky.unit(),
-      provenance_of(run, sky.path, header.origin)};
+  LensJob job{options,
+              grid,
+              sky.choice,
+              spec_at_pixels(run, options, sky.choice.fields, {options.transform.lmax}),
+              storage_precision(options.transform.precision, header.precision),
+              sky.unit(),
+              provenance_of(run, sky.path, header.origin)};
   job.coordsys = header.coordsys;
   job.provenance.lmax = job.spec.lmax;
   if (!options.deflection.empty()) require_map_file(options.deflection, *grid);

@@ -10,13 +10,15 @@ namespace {
 
 class CudaPointSums final : public DevicePointSums {
  public:
-  CudaPointSums(const gpu::PointSumPlan& plan, const RowTaps& taps, const DeviceStream& stream)
-      : machine_(stream), sequence_(plan, taps.theta, taps.phi, taps.beyond_pole, machine_) {}
+  CudaPointSums(const RowTaps& taps, const SummedPoints& points, const DeviceStream& stream)
+      : machine_(stream),
+        sequence_(gpu::PointSumPlan(taps.grid, taps.first_value, points.points), points.turns,
+                  taps.theta, taps.phi, taps.beyond_pole, machine_) {}
 
   void interpolate(Components<const double> rows, Components<double> values) override {
     sequence_.interpolate({rows.data(), rows.stride()}, {values.data(), values.stride()});
   }
-  void spread(Components<const double> values, Components<double> rows) override {
+  void spread(Components<double> values, Components<double> rows) override {
     sequence_.spread({values.data(), values.stride()}, {rows.data(), rows.stride()});
   }
   std::int64_t device_bytes() const override { return sequence_.bytes(); }
@@ -29,10 +31,9 @@ class CudaPointSums final : public DevicePointSums {
 }  // namespace
 
 std::unique_ptr<DevicePointSums> make_device_point_sums(const RowTaps& taps,
-                                                        const PointOrder& points,
+                                                        const SummedPoints& points,
                                                         const DeviceStream& stream) {
-  const gpu::PointSumPlan plan(taps.grid, taps.first_value, points);
-  return std::make_unique<CudaPointSums>(plan, taps, stream);
+  return std::make_unique<CudaPointSums>(taps, points, stream);
 }
 
 }  // namespace ringweave::detail::inline nonuniform

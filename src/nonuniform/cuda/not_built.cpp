@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "nonuniform/device_point_sums.hpp"
+#include "nonuniform/field_rows.hpp"
 #include "nonuniform/point_rows.hpp"
 #include "ringweave/error.hpp"
 
@@ -14,13 +15,20 @@ namespace {
 
 }  // namespace
 
-std::unique_ptr<PointRows> make_cuda_point_rows(const Communicator&, ListedPoints&,
+std::unique_ptr<PointRows> make_cuda_point_rows(const Communicator&, PlannedPoints&,
                                                 const RingFftShape&,
                                                 const std::vector<std::int64_t>&) {
   lack();
 }
 
-std::unique_ptr<DevicePointSums> make_device_point_sums(const RowTaps&, const PointOrder&,
+std::unique_ptr<FieldRows> make_cuda_field_rows(const Communicator&,
+                                                std::shared_ptr<const FineTaps>,
+                                                const RingFftShape&,
+                                                const std::vector<std::int64_t>&) {
+  lack();
+}
+
+std::unique_ptr<DevicePointSums> make_device_point_sums(const RowTaps&, const SummedPoints&,
                                                         const DeviceStream&) {
   lack();
 }

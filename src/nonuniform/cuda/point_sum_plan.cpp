@@ -18,42 +18,25 @@ RingRange image_of(const SpreadTile& tile, const TileVisit& visit) {
   return {std::min(north, south), std::max(north, south) + 1};
 }
 
-/// Calls use(point) for the points with taps in a range of rows, in their order.
-template <class Use>
-void for_each_touching(const PointSumPlan& plan, const PointOrder& points, RingRange rows,
-                       const Use& use) {
-  const std::int64_t width = plan.grid.theta_width;
-  for (const TileRow& tile : points.tiles) {
-    // Taps begin and end this far from the nearest row.
-    const std::int64_t reach = (width + 1) / 2;
-    if (tile.first_row - reach >= rows.end) break;
-    if (tile.first_row + PointOrder::tile_rows + reach <= rows.begin) continue;
-    for (std::int64_t i = tile.points.begin; i < tile.points.end; ++i) {
-      const std::int64_t row = plan.places[to_size(i)].row;
-      if (row < rows.end && row + width > rows.begin) use(i);
-    }
-  }
-}
-
 }  // namespace
 
 PointSumPlan::PointSumPlan(const FineGrid& of, std::span<const std::int64_t> first_values,
-                           const PointOrder& points)
+                           PointSpan points)
     : grid(of),
       first_value(first_values.begin(), first_values.end()),
-      places(to_size(points.size())) {
-  checked_cast<std::uint32_t>(points.size(), "points of a device");
+      places(to_size(points.size)) {
+  checked_cast<std::uint32_t>(points.size, "points of a device");
   checked_cast<std::int32_t>(grid.n_rows + grid.theta_width, "fine rows of a device");
   checked_cast<std::int32_t>(grid.n_columns, "fine columns of a device");
 #pragma omp parallel for schedule(static)
-  for (std::int64_t i = 0; i < points.size(); ++i) {
+  for (std::int64_t i = 0; i < points.size; ++i) {
     const TapPlace rows = rows_around(grid, points.theta[i]);
     const TapPlace columns = columns_around(grid, points.phi[i]);
     places[to_size(i)] = {rows.offset, columns.offset, static_cast<std::int32_t>(rows.first),
                           static_cast<std::int32_t>(columns.first)};
   }
   list_tiles();
-  list_points(points);
+  list_points();
 }
 
 void PointSumPlan::list_tiles() {
@@ -65,15 +48,48 @@ void PointSumPlan::list_tiles() {
   }
 }
 
-void PointSumPlan::list_points(const PointOrder& points) {
+std::vector<PointSumPlan::Run> PointSumPlan::runs() const {
+  constexpr std::int64_t least_points = 64;
+  // So many that most have the rows of a few tiles only, where points are sorted by tiles.
+  const std::int64_t most_runs = 4 * (grid.n_rows / tile_rows + 1);
+  const std::int64_t n_points = ssize64(places);
+  const std::int64_t size = std::max(least_points, (n_points + most_runs - 1) / most_runs);
+  std::vector<Run> runs(to_size((n_points + size - 1) / size));
+#pragma omp parallel for schedule(static)
+  for (std::int64_t r = 0; r < ssize64(runs); ++r) {
+    const std::int64_t begin = r * size;
+    const std::int64_t end = std::min(begin + size, n_points);
+    const auto [least, greatest] =
+        std::minmax_element(places.begin() + begin, places.begin() + end,
+                            [](const PointPlace& a, const PointPlace& b) { return a.row < b.row; });
+    runs[to_size(r)] = {begin, end, {least->row, greatest->row + grid.theta_width}};
+  }
+  return runs;
+}
+
+/// Calls use(point) for the points with taps in a range of rows, in their order.
+template <class Use>
+void PointSumPlan::for_each_touching(std::span<const Run> runs, RingRange rows,
+                                     const Use& use) const {
+  for (const Run& run : runs) {
+    if (intersection(run.rows, rows).empty()) continue;
+    for (std::int64_t i = run.begin; i < run.end; ++i) {
+      const std::int64_t row = places[to_size(i)].row;
+      if (row < rows.end && row + grid.theta_width > rows.begin) use(i);
+    }
+  }
+}
+
+void PointSumPlan::list_points() {
   constexpr std::int64_t n_images = 3;
   const TileVisit images[] = {{0, 1, 0}, {-1, -1, 0}, {2 * grid.n_rows - 1, -1, 0}};
   const std::int64_t n_tiles = ssize64(tiles);
+  const std::vector<Run> all = runs();
   std::vector<std::int64_t> counts(to_size(n_images * n_tiles), 0);
 #pragma omp parallel for schedule(dynamic)
   for (std::int64_t i = 0; i < n_images * n_tiles; ++i) {
     const RingRange rows = image_of(tiles[to_size(i / n_images)], images[i % n_images]);
-    for_each_touching(*this, points, rows, [&](std::int64_t) { ++counts[to_size(i)]; });
+    for_each_touching(all, rows, [&](std::int64_t) { ++counts[to_size(i)]; });
   }
   std::vector<std::int64_t> of_visit;  // the first tile and image
   std::int64_t n_visited = 0;
@@ -100,14 +116,14 @@ void PointSumPlan::list_points(const PointOrder& points) {
     const auto group_of = [&](std::int64_t point) {
       return places[to_size(point)].column / group_columns;
     };
-    for_each_touching(*this, points, rows, [&](std::int64_t point) { ++begins[group_of(point)]; });
+    for_each_touching(all, rows, [&](std::int64_t point) { ++begins[group_of(point)]; });
     std::int64_t next = counts[to_size(i)];
     for (std::int64_t g = 0; g <= n_groups(); ++g) {
       const std::int64_t count = begins[g];
       begins[g] = next;
       next += count;
     }
-    for_each_touching(*this, points, rows, [&](std::int64_t point) {
+    for_each_touching(all, rows, [&](std::int64_t point) {
       visited[to_size(begins[group_of(point)]++)] = static_cast<std::uint32_t>(point);
     });
     std::copy_backward(begins, begins + n_groups(), begins + n_groups() + 1);

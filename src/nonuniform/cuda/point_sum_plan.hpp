@@ -7,6 +7,8 @@
 
 #include "distribute/points/point_order.hpp"
 #include "nonuniform/fine_grid.hpp"
+#include "nonuniform/host/row_sums.hpp"
+#include "ringweave/grid.hpp"
 
 // Data read by the launches that sum over the taps of points: plain structs, computed on the host.
 namespace ringweave::detail::gpu {
@@ -41,9 +43,13 @@ struct PointSumPlan {
   static constexpr std::int64_t group_columns = PointOrder::group_columns;
 
   /// first_value  [fine row] its first value among those of a component; negative: another rank's
+  /// points       in any order, which is that of the sums. Planning is quick and launches are fast
+  ///              where neighbours are near each other on the sphere.
   /// Error        ResourceError for 2^32 points or more.
-  PointSumPlan(const FineGrid& grid, std::span<const std::int64_t> first_value,
-               const PointOrder& points);
+  PointSumPlan(const FineGrid& grid, std::span<const std::int64_t> first_value, PointSpan points);
+
+  /// About the bytes of a point.
+  static constexpr std::int64_t bytes_of_point = sizeof(PointPlace) + 2 * sizeof(std::uint32_t);
 
   std::int64_t n_groups() const { return (grid.n_columns + group_columns - 1) / group_columns; }
 
@@ -57,8 +63,18 @@ struct PointSumPlan {
   std::vector<std::uint32_t> visited;
 
  private:
+  /// Consecutive points, and the rows from the least to the greatest one that their taps have.
+  struct Run {
+    std::int64_t begin;
+    std::int64_t end;
+    RingRange rows;
+  };
+
   void list_tiles();
-  void list_points(const PointOrder& points);
+  std::vector<Run> runs() const;
+  void list_points();
+  template <class Use>
+  void for_each_touching(std::span<const Run> runs, RingRange rows, const Use& use) const;
 };
 
 }  // namespace ringweave::detail::gpu

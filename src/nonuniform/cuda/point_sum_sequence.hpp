@@ -10,17 +10,20 @@
 #include "nonuniform/cuda/interpolate_launch.hpp"
 #include "nonuniform/cuda/point_sum_plan.hpp"
 #include "nonuniform/cuda/spread_launch.hpp"
+#include "nonuniform/cuda/turn_launch.hpp"
+#include "nonuniform/summed_points.hpp"
+#include "ringweave/alm.hpp"
 
 namespace ringweave::detail::gpu {
 
-/// Launches of the sums over the taps of points in order. Machine runs them: a device, or its
-/// emulation on the host (see StageSequence).
+/// Launches of the sums over the taps of points, and of the turns of their frames, in order.
+/// Machine runs them: a device, or its emulation on the host (see StageSequence).
 template <class Machine>
 class PointSumSequence {
  public:
   /// beyond_pole  [component] factor of rows beyond a pole, (-1)^spin
-  PointSumSequence(const PointSumPlan& plan, const TapPolynomials& theta, const TapPolynomials& phi,
-                   std::span<const double> beyond_pole, Machine& machine)
+  PointSumSequence(const PointSumPlan& plan, const FrameTurns& turns, const TapPolynomials& theta,
+                   const TapPolynomials& phi, std::span<const double> beyond_pole, Machine& machine)
       : machine_(&machine),
         beyond_pole_(beyond_pole.begin(), beyond_pole.end()),
         n_tiles_(ssize64(plan.tiles)),
@@ -32,6 +35,9 @@ class PointSumSequence {
         visits_(machine.upload(plan.visits)),
         group_begins_(machine.upload(plan.group_begins)),
         visited_(machine.upload(plan.visited)),
+        turned_(turns.fields),
+        cos_gamma_(machine.upload(turns.cos_gamma.data(), ssize64(turns.cos_gamma))),
+        sin_gamma_(machine.upload(turns.sin_gamma.data(), ssize64(turns.sin_gamma))),
         tables_{plan.grid,           theta,          phi,
                 first_value_.data(), places_.data(), ssize64(plan.places),
                 tiles_.data(),       visits_.data(), group_begins_.data(),
@@ -52,10 +58,12 @@ class PointSumSequence {
         interpolate_with<InterpolatePoints<16, n>>(c, from, to);
       }
     });
+    turn(values, 1);
   }
 
-  /// Overwrites the rows of this rank.
-  void spread(ComponentsAt<const double> values, ComponentsAt<double> rows) {
+  /// Overwrites the rows of this rank. The values are turned back.
+  void spread(ComponentsAt<double> values, ComponentsAt<double> rows) {
+    turn(values, -1);
     for_groups<2, 1>(0, ssize64(beyond_pole_), [&](auto count, std::int64_t c) {
       using Launch = SpreadPoints<decltype(count)::value>;
       const std::int64_t n_pieces = Launch::pieces(tables_.grid.n_columns);
@@ -71,7 +79,8 @@ class PointSumSequence {
 
   std::int64_t bytes() const {
     return theta_.bytes() + phi_.bytes() + first_value_.bytes() + places_.bytes() + tiles_.bytes() +
-           visits_.bytes() + group_begins_.bytes() + visited_.bytes();
+           visits_.bytes() + group_begins_.bytes() + visited_.bytes() + cos_gamma_.bytes() +
+           sin_gamma_.bytes();
   }
 
  private:
@@ -80,6 +89,15 @@ class PointSumSequence {
 
   Buffer<double> upload_taps(const TapPolynomials& taps) const {
     return machine_->upload(taps.coefficients, std::int64_t{taps.n_terms} * taps.row_size());
+  }
+  void turn(ComponentsAt<double> values, double sign) {
+    for (const FieldSet::Field& field : turned_) {
+      double* const first = values.first + field.first_component * values.stride;
+      const TurnFrames launch{
+          cos_gamma_.data(),    sin_gamma_.data(), tables_.n_points, sign, field.spin, first,
+          first + values.stride};
+      machine_->launch(launch, launch.n_blocks());
+    }
   }
   template <class Launch>
   void set_factors(Launch& launch, std::int64_t component) const {
@@ -104,6 +122,9 @@ class PointSumSequence {
   Buffer<TileVisit> visits_;
   Buffer<std::int64_t> group_begins_;
   Buffer<std::uint32_t> visited_;
+  std::vector<FieldSet::Field> turned_;
+  Buffer<double> cos_gamma_;
+  Buffer<double> sin_gamma_;
   PointTables tables_;
 };
 

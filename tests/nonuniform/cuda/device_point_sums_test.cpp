@@ -38,7 +38,7 @@ Values downloaded(const DeviceBuffer<double>& buffer, const DeviceStream& stream
 
 void expect_as_the_host(const PointSumsProblem& problem) {
   constexpr std::int64_t n = PointSumsProblem::n_components;
-  const std::int64_t n_points = problem.points().size();
+  const std::int64_t n_points = problem.n_points();
   const DeviceStream stream;
   const auto sums = make_device_point_sums(problem.taps(), problem.points(), stream);
   const auto all = [&](DeviceBuffer<double>& buffer, std::int64_t size) {

@@ -8,28 +8,17 @@
 #include <utility>
 #include <vector>
 
-#include "base/device.hpp"
+#include "nonuniform/cuda/on_devices.hpp"
 #include "nonuniform/point_problem.hpp"
 #include "ringweave/points.hpp"
 #include "support/rank_groups.hpp"
 #include "support/tolerance.hpp"
 
-// The transform to points on a device against the host's. Ranks of one launch share the available
-// devices.
+// The transform to points on a device against the host's.
 namespace ringweave::detail::test {
 namespace {
 
-/// Relative to the host.
-constexpr double as_the_host = 1e-12;
-
-class PointsOnDevices : public OnEveryRankCount {
- protected:
-  void SetUp() override {
-    OnEveryRankCount::SetUp();
-    if (device_count() == 0) GTEST_SKIP() << "no CUDA device: " << device_obstacle();
-    choose_device(Communicator::world().node_local().rank());
-  }
-};
+class PointsOnDevices : public OnDevices {};
 INSTANTIATE_TEST_SUITE_P(Ranks, PointsOnDevices, every_rank_count(), name_of_rank_groups);
 
 /// One transform and its points.

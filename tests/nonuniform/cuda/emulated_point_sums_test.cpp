@@ -15,17 +15,18 @@ namespace {
 
 void expect_as_the_host(const PointSumsProblem& problem) {
   const RowTaps& taps = problem.taps();
-  const std::int64_t n_points = problem.points().size();
+  const std::int64_t n_points = problem.n_points();
   const std::int64_t row_size = problem.row_size();
   gpu::EmulatedMachine machine;
   gpu::PointSumSequence<gpu::EmulatedMachine> sequence(
-      gpu::PointSumPlan(taps.grid, taps.first_value, problem.points()), taps.theta, taps.phi,
-      taps.beyond_pole, machine);
+      gpu::PointSumPlan(taps.grid, taps.first_value, problem.points().points),
+      problem.points().turns, taps.theta, taps.phi, taps.beyond_pole, machine);
   Values values(problem.values().size(), 7);
   sequence.interpolate({problem.rows().data(), row_size}, {values.data(), n_points});
   EXPECT_LE(relative_gap(values, problem.interpolated()), tolerance::rank_invariance);
   Values rows(problem.rows().size(), 7);
-  sequence.spread({problem.values().data(), n_points}, {rows.data(), row_size});
+  Values spread = problem.values();
+  sequence.spread({spread.data(), n_points}, {rows.data(), row_size});
   EXPECT_LE(relative_gap(rows, problem.spread()), tolerance::rank_invariance);
 }
 
@@ -59,8 +60,8 @@ TEST(EmulatedPointSums, OfNoPointsAreZero) {
   const Values one = {1};
   gpu::EmulatedMachine machine;
   gpu::PointSumSequence<gpu::EmulatedMachine> sequence(
-      gpu::PointSumPlan(grid, first_value, PointOrder()), taps.polynomials(), taps.polynomials(),
-      one, machine);
+      gpu::PointSumPlan(grid, first_value, PointSpan{}), FrameTurns{}, taps.polynomials(),
+      taps.polynomials(), one, machine);
   Values rows(36, 7);
   sequence.spread({nullptr, 0}, {rows.data(), 36});
   EXPECT_EQ(rows, Values(36, 0));

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -14,6 +15,7 @@
 #include "distribute/points/point_order.hpp"
 #include "distribute/points/point_plan.hpp"
 #include "nonuniform/host/row_sums.hpp"
+#include "nonuniform/summed_points.hpp"
 #include "nonuniform/tap_kernel.hpp"
 #include "support/angles.hpp"
 
@@ -58,7 +60,7 @@ inline PointOrder sorted_points(const FineGrid& grid, std::int64_t n) {
   return sort_points(rows, {theta.data(), phi.data(), nullptr, 1, n}, place);
 }
 
-/// Points, and rows of a rank, with the sums of the host. Some spins are odd.
+/// Points, and rows of a rank, with the sums of the host. The frames of a field of spin 3 turn.
 class PointSumsProblem {
  public:
   static constexpr std::int64_t n_components = 3;
@@ -76,10 +78,15 @@ class PointSumsProblem {
     taps_ = {grid, theta_.polynomials(), phi_.polynomials(), first_value_, beyond_pole_};
     rows_ = random_values(n_components * size_, 1);
     values_ = random_values(n_components * points_.size(), 2);
+    for (const double angle : random_values(points_.size(), 3)) {
+      cos_gamma_.push_back(std::cos(angle));
+      sin_gamma_.push_back(std::sin(angle));
+    }
   }
 
   const RowTaps& taps() const { return taps_; }
-  const PointOrder& points() const { return points_; }
+  SummedPoints points() const { return {span(), {cos_gamma_, sin_gamma_, {{spin, 1}}}}; }
+  std::int64_t n_points() const { return points_.size(); }
   std::int64_t row_size() const { return size_; }  ///< of a component
   const Values& rows() const { return rows_; }
   const Values& values() const { return values_; }
@@ -88,18 +95,35 @@ class PointSumsProblem {
   Values interpolated() const {
     Values values(values_.size(), 0);
     interpolate_points(taps_, rows_.data(), size_, span(), values.data(), points_.size());
+    turn(values, spin);
     return values;
   }
   /// [component][value]
   Values spread() const {
     Values rows(rows_.size(), 0);
-    spread_points(taps_, span(), values_.data(), points_.size(), {0, taps_.grid.n_rows},
-                  rows.data(), size_);
+    Values values = values_;
+    turn(values, -spin);
+    spread_points(taps_, span(), values.data(), points_.size(), {0, taps_.grid.n_rows}, rows.data(),
+                  size_);
     return rows;
   }
 
  private:
+  static constexpr int spin = 3;
+
   PointSpan span() const { return {points_.theta.data(), points_.phi.data(), points_.size()}; }
+  /// Multiplies the last two components by exp(i `power` gamma).
+  void turn(Values& values, int power) const {
+    for (std::int64_t i = 0; i < points_.size(); ++i) {
+      double& q = values[to_size(points_.size() + i)];
+      double& u = values[to_size(2 * points_.size() + i)];
+      const std::complex<double> turned =
+          std::complex<double>(q, u) *
+          std::pow(std::complex<double>(cos_gamma_[to_size(i)], sin_gamma_[to_size(i)]), power);
+      q = turned.real();
+      u = turned.imag();
+    }
+  }
 
   TapKernel theta_;
   TapKernel phi_;
@@ -110,6 +134,8 @@ class PointSumsProblem {
   RowTaps taps_{};
   Values rows_;
   Values values_;
+  Values cos_gamma_;  ///< [point]
+  Values sin_gamma_;
 };
 
 }  // namespace ringweave::detail::test
