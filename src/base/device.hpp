@@ -95,7 +95,7 @@ class DeviceEvent {
 
  private:
   friend DeviceStream;
-  void* handle_ = nullptr;
+  [[maybe_unused]] void* handle_ = nullptr;  ///< unused without CUDA
 };
 
 /// Work for a device that was recorded once and is given to it in one call. It reads and writes the

@@ -14,7 +14,7 @@
 namespace ringweave::detail::inline nonuniform {
 namespace {
 
-constexpr std::int64_t number = sizeof(double);
+constexpr std::int64_t bytes_of_double = sizeof(double);
 
 /// Calls use(first tap, pixels) for the first taps that the pixels of a ring may have.
 template <class Use>
@@ -54,7 +54,7 @@ std::int64_t tables_of(const TransformPlan& plan, int n_threads) {
 }  // namespace
 
 DeflectionMemory memory_of_deflection(const TransformPlan& plan, int n_threads) {
-  const std::int64_t vectors = 2 * number * plan.rings.n_pixels();
+  const std::int64_t vectors = 2 * bytes_of_double * plan.rings.n_pixels();
   return {.alm = 2 * bytes_of_mode * plan.alm.size(),
           .vectors = vectors,
           .modes = modes_of_synthesis(plan, vectors),
@@ -119,10 +119,11 @@ PointMemory memory_of_lensing(const LensingProblem& problem, const PixelPoints& 
                      .lends_sums = false};
   if (problem.spec.backend == Backend::cuda) {
     // While they are copied to the device: theta, phi and the turns of frames, and a plan.
-    constexpr std::int64_t bytes_of_copied = 4 * number + gpu::PointSumPlan::bytes_of_point;
+    constexpr std::int64_t bytes_of_copied =
+        4 * bytes_of_double + gpu::PointSumPlan::bytes_of_point;
     const std::int64_t summed = pixels.counts(rank).summed;
     set.points += summed * bytes_of_copied;
-    set.sums = summed * points.n_components() * number;
+    set.sums = summed * points.n_components() * bytes_of_double;
   }
   return predict_memory(points, plan.rows(), most_rows,
                         modes_of_ranks(problem.spec, plan)[to_size(rank)], set);
@@ -134,7 +135,7 @@ DelensingMemory memory_of_delensing(const PointMemory& lensing, const TransformP
   return {.lensing = lensing,
           .alm = 2 * bytes_of_mode * n_components * analysis.alm.size(),
           .modes = analysis.by_ring_bytes() + analysis.pass_workspace_bytes(analysis.n_passes),
-          .map = n_iter > 0 ? number * n_components * analysis.rings.n_pixels() : 0,
+          .map = n_iter > 0 ? bytes_of_double * n_components * analysis.rings.n_pixels() : 0,
           .tables = tables_of(analysis, n_threads)};
 }
 
@@ -167,8 +168,8 @@ InverseMemory memory_of_inverse(const LensingProblem& problem, const PixelPoints
       bytes_of_mode * AlmLayout::full_size(spec.lmax, spec.mmax) / plan.n_ranks();
   const std::int64_t modes = bytes_of_mode * modes_of_ranks(spec, plan)[to_size(rank)];
   return {
-      .vectors = 2 * number * all.listed,
-      .rows = n_components * number * plan.rings().n_rings(rank) * grid.n_columns,
+      .vectors = 2 * bytes_of_double * all.listed,
+      .rows = n_components * bytes_of_double * plan.rings().n_rings(rank) * grid.n_columns,
       .tables = problem.n_threads * thread_bytes(spec, grid),
       .setting = n_components * (alm + modes),
       .search = bytes_of_search(searched.listed) + memory_of_set(searched, n_components).peak()};

@@ -52,8 +52,8 @@ Matrix turn(Axis axis, Real angle) {
 /// Returns the new coordinates of a direction when the axes turn.
 Matrix turned_axes(Axis axis, Real angle) { return turn(axis, -angle); }
 
-constexpr Real degrees = std::numbers::pi_v<Real> / 180;
-constexpr Real arcseconds = degrees / 3600;
+constexpr Real one_degree = std::numbers::pi_v<Real> / 180;
+constexpr Real arcseconds = one_degree / 3600;
 
 /// Galactic pole and longitude of the celestial pole: those of IAU 1958 (B1950), taken to FK5
 /// J2000.
@@ -62,8 +62,9 @@ Matrix galactic_from_celestial() {
   constexpr Real pole_ra = 192.8594812065348L;
   constexpr Real pole_dec = 27.12825118085622L;
   constexpr Real longitude = 122.9319185680026L;
-  return turned_axes(z_axis, (180 - longitude) * degrees) *
-         turned_axes(y_axis, (90 - pole_dec) * degrees) * turned_axes(z_axis, pole_ra * degrees);
+  return turned_axes(z_axis, (180 - longitude) * one_degree) *
+         turned_axes(y_axis, (90 - pole_dec) * one_degree) *
+         turned_axes(z_axis, pole_ra * one_degree);
 }
 
 /// From  Kaplan (2005), USNO Circular 179, section 3.5: the axes of FK5 against those of ICRS

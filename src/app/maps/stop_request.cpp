@@ -7,9 +7,9 @@
 namespace ringweave::detail::inline app {
 namespace {
 
-volatile std::sig_atomic_t asked = 0;
+volatile std::sig_atomic_t was_asked = 0;
 
-void note(int) { asked = 1; }
+void note(int) { was_asked = 1; }
 
 void listen(int signal, int flags) {
   struct sigaction action {};
@@ -27,7 +27,7 @@ void listen_to_sigusr1() { listen(SIGUSR1, 0); }
 void listen_to_sigterm() { listen(SIGTERM, static_cast<int>(SA_RESETHAND)); }
 
 bool is_asked_to_stop(const Communicator& comm) {
-  return comm.max(std::int64_t{asked != 0 ? 1 : 0}) != 0;
+  return comm.max(std::int64_t{was_asked != 0 ? 1 : 0}) != 0;
 }
 
 }  // namespace ringweave::detail::inline app

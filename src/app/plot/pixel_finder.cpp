@@ -62,15 +62,16 @@ void PixelFinder::add(RingId id, double theta, Row& row) const {
 }
 
 std::int64_t PixelFinder::nearest(const Row& row, double phi) {
-  constexpr double pi = std::numbers::pi;
   double least = std::numeric_limits<double>::infinity();
   std::int64_t pixel = -1;
   for (int i = 0; i < row.n_candidates; ++i) {
     const Row::Candidate& candidate = row.candidates[to_size(i)];
     const Ring& ring = *candidate.ring;
-    const double place = (phi - ring.phi0) / (2 * pi) * static_cast<double>(ring.n_phi);
+    const double place =
+        (phi - ring.phi0) / (2 * std::numbers::pi) * static_cast<double>(ring.n_phi);
     const double column = std::round(place);
-    const double half_sine = std::sin((place - column) * pi / static_cast<double>(ring.n_phi));
+    const double half_sine =
+        std::sin((place - column) * std::numbers::pi / static_cast<double>(ring.n_phi));
     const double distance =
         candidate.sin2_half_dtheta + candidate.sine_product * half_sine * half_sine;
     if (distance >= least) continue;

@@ -10,8 +10,6 @@
 namespace ringweave::detail::inline convolve {
 namespace {
 
-constexpr std::int64_t orders = mode_sum::orders;
-
 struct Pieces {
   double* in;
   double* out;
@@ -25,10 +23,10 @@ struct Pieces {
     const std::int64_t size = (samples.most_rings() + samples.step() * mode_sum::pairs) * row;
     in = pieces.take<double>(size);
     out = pieces.take<double>(size);
-    cosines = pieces.take<double>(samples.step() * samples.most_summed() * orders);
+    cosines = pieces.take<double>(samples.step() * samples.most_summed() * mode_sum::orders);
     if (!has_spin) return;
-    sines = pieces.take<double>(samples.step() * samples.most_summed() * orders);
-    rows = pieces.take<double>(2 * mode_sum::pairs * orders);
+    sines = pieces.take<double>(samples.step() * samples.most_summed() * mode_sum::orders);
+    rows = pieces.take<double>(2 * mode_sum::pairs * mode_sum::orders);
   }
 };
 
@@ -114,7 +112,7 @@ void ModeBlock::load(const OrderSet& set, const ModeSamples::Part& part, const C
       for (std::int64_t i = 0; i < run.rings.size(); ++i, to += step) {
         const Complex value = from[i * n_maps() + map];
         to[0] = value.real();
-        to[orders] = value.imag();
+        to[mode_sum::orders] = value.imag();
       }
     }
   });
@@ -130,16 +128,16 @@ void ModeBlock::load_fields(const Run& run, const Complex* from) {
       const Complex q = from[i * n_maps() + 2 * field];
       const Complex u = from[i * n_maps() + 2 * field + 1];
       of_p[i * step] = q.real() - u.imag();
-      of_p[i * step + orders] = q.imag() + u.real();
+      of_p[i * step + mode_sum::orders] = q.imag() + u.real();
       of_conjugate[i * step] = q.real() + u.imag();
-      of_conjugate[i * step + orders] = q.imag() - u.real();
+      of_conjugate[i * step + mode_sum::orders] = q.imag() - u.real();
     }
   }
 }
 
 void ModeBlock::add_spin(const ModePairs& pairs, const mode_sum::Tile& tile) {
-  constexpr std::int64_t size = mode_sum::pairs * orders;
-  const std::int64_t first = pairs.half * samples_->most_summed() * orders;
+  constexpr std::int64_t size = mode_sum::pairs * mode_sum::orders;
+  const std::int64_t first = pairs.half * samples_->most_summed() * mode_sum::orders;
   mode_sum::sum_rows(tile, cosines_ + first, rows_);
   mode_sum::Tile of_sines = tile;
   of_sines.samples += pairs.size();
@@ -152,7 +150,8 @@ void ModeBlock::add_spin(const ModePairs& pairs, const mode_sum::Tile& tile) {
   }
   for (std::int64_t array = 0; array < 2; ++array) {
     const std::int64_t place = array * array_size_;
-    mode_sum::add_rows(tile, rows_ + array * size, row_ / orders, in_ + place, out_ + place);
+    mode_sum::add_rows(tile, rows_ + array * size, row_ / mode_sum::orders, in_ + place,
+                       out_ + place);
   }
 }
 
@@ -165,7 +164,7 @@ void ModeBlock::add(const Pairs& some, const double* samples,
     const mode_sum::Tile tile{pairs.ring - part_.first_ring, pairs.first, samples_->step(),
                               pairs.n_samples, samples + pairs.offset};
     if (pairs.by_fft) {
-      mode_sum::add_rows(tile, rows, row_ / orders, in_, out_);
+      mode_sum::add_rows(tile, rows, row_ / mode_sum::orders, in_, out_);
       continue;
     }
     if (pairs.rule != rule_) {
@@ -180,8 +179,8 @@ void ModeBlock::add(const Pairs& some, const double* samples,
       add_spin(pairs, tile);
       continue;
     }
-    const double* from = cosines_ + pairs.half * samples_->most_summed() * orders;
-    mode_sum::add(tile, from, row_ / orders, in_, out_);
+    const double* from = cosines_ + pairs.half * samples_->most_summed() * mode_sum::orders;
+    mode_sum::add(tile, from, row_ / mode_sum::orders, in_, out_);
   }
 }
 
@@ -189,11 +188,11 @@ ModeBlock::Complex ModeBlock::sum_of_views(std::int64_t ring, std::int64_t view,
                                            std::int64_t channel, std::int64_t lane,
                                            std::int64_t array, bool is_seen_twice) const {
   const double* from = out_ + array * array_size_ + at(ring, view, channel, lane);
-  Complex value(from[0], from[orders]);
+  Complex value(from[0], from[mode_sum::orders]);
   if (!is_seen_twice) return value;
   const std::int64_t other = has_spin() ? 1 - array : array;
   from = out_ + other * array_size_ + at(ring, 1 - view, channel, lane);
-  return value + Complex(from[0], from[orders]);
+  return value + Complex(from[0], from[mode_sum::orders]);
 }
 
 void ModeBlock::store(Complex* modes, double* carried) const {
@@ -248,12 +247,12 @@ void find_cosines(const OrderSet& set, const std::vector<double>& table, const S
   const std::int64_t around = ssize64(table) - 1;
   const std::int64_t turn = 2 * around;
   for (std::int64_t half = 0; half < samples.n_halves; ++half) {
-    double* to = cosines + half * samples.room * orders;
+    double* to = cosines + half * samples.room * mode_sum::orders;
     for (std::int64_t j = 0; j < samples.n; ++j) {
       const std::int64_t angle = (2 * j + half) % turn;
       const std::int64_t step = (set.step * angle % turn + turn) % turn;
       std::int64_t k = (set.first * angle % turn + turn) % turn;
-      for (std::int64_t lane = 0; lane < orders; ++lane, ++to) {
+      for (std::int64_t lane = 0; lane < mode_sum::orders; ++lane, ++to) {
         *to = k <= around ? table[to_size(k)] : beyond_half * table[to_size(turn - k)];
         k += step;
         if (k >= turn) k -= turn;
