@@ -64,11 +64,11 @@ class RadiusField {
 
   /// Calls visit(x, node, weight) for the weights of all targets (x, row); row 0 is the first one.
   template <class Visit>
-  void visit_row(std::int64_t row, ArcScratch& scratch, const Visit& visit) const {
+  void visit_row(std::int64_t row, const Visit& visit) const {
     for (std::int64_t x = 0; x < grid_.x.size; ++x) {
       const GridPoint centre{{x, 0}, {row_begin_ + row, 0}};
       const double rho = radii_[to_size(row * grid_.x.size + x)];
-      weights_.visit(centre, rho, scratch, [&](const ArcWeights& arc) {
+      weights_.visit(centre, rho, [&](const ArcWeights& arc) {
         const ArcIndices nodes(weights_, arc);
         for (std::size_t j = 0; j < arc.y_count; ++j) {
           for (std::size_t i = 0; i < arc.x_count; ++i)
@@ -105,11 +105,11 @@ class RadiusField {
 /// sums  scratch, [field][x]
 template <class T>
 void average_row(const RadiusField& operators, std::int64_t row, ComponentView<const T> fields,
-                 ComponentView<T> results, ArcScratch& arcs, std::vector<double>& sums) {
+                 ComponentView<T> results, std::vector<double>& sums) {
   const std::int64_t n_x = operators.n_columns();
   const std::int64_t n_fields = fields.n_components();
   sums.assign(to_size(n_fields * n_x), 0.0);
-  operators.visit_row(row, arcs, [&](std::int64_t x, std::int64_t node, double weight) {
+  operators.visit_row(row, [&](std::int64_t x, std::int64_t node, double weight) {
     for (std::int64_t f = 0; f < n_fields; ++f) {
       sums[to_size(f * n_x + x)] += weight * static_cast<double>(fields.component(f)[node]);
     }
@@ -127,9 +127,8 @@ void spread_rows(const RadiusField& operators, std::int64_t begin, std::int64_t 
   const std::int64_t n_x = operators.n_columns();
   const std::int64_t n_fields = results.n_components();
   std::fill_n(planes.data(), n_fields * planes.size(), 0.0);
-  ArcScratch arcs;
   for (std::int64_t row = begin; row < end; ++row) {
-    operators.visit_row(row, arcs, [&](std::int64_t x, std::int64_t node, double weight) {
+    operators.visit_row(row, [&](std::int64_t x, std::int64_t node, double weight) {
       for (std::int64_t f = 0; f < n_fields; ++f) {
         planes.component(f)[node] +=
             weight * static_cast<double>(results.component(f)[row * n_x + x]);
@@ -166,11 +165,10 @@ void gyroaverage_with_radii(const PlaneGrid& grid, GyroMethod method, std::span<
   FirstError error;
 #pragma omp parallel
   {
-    ArcScratch arcs;
     std::vector<double> sums;
 #pragma omp for schedule(dynamic)
     for (std::int64_t row = 0; row < operators.n_rows(); ++row) {
-      error.guard([&] { average_row(operators, row, fields, results, arcs, sums); });
+      error.guard([&] { average_row(operators, row, fields, results, sums); });
     }
   }
   error.rethrow();
