@@ -10,6 +10,7 @@
 
 #include "base/checked_cast.hpp"
 #include "base/first_error.hpp"
+#include "gyro/device_radius_field.hpp"
 #include "gyro/gyro_checks.hpp"
 #include "gyro/interpolation.hpp"
 #include "gyro/target_weights.hpp"
@@ -46,7 +47,8 @@ class RadiusField {
         radii_(radii),
         row_begin_(row_begin),
         row_end_(row_end),
-        weights_(grid, checked_interpolation(grid, method)) {
+        interpolation_(checked_interpolation(grid, method)),
+        weights_(grid, interpolation_) {
     check_radii();
   }
 
@@ -54,6 +56,7 @@ class RadiusField {
   std::int64_t n_columns() const { return grid_.x.size; }
   std::int64_t n_targets() const { return n_rows() * grid_.x.size; }
   std::int64_t n_nodes() const { return grid_.n_nodes(); }
+  RadiusTargets targets() const { return {grid_, interpolation_, radii_, row_begin_, row_end_}; }
 
   void check_shapes(std::int64_t field_nodes, std::int64_t result_nodes, std::int64_t n_fields,
                     std::int64_t n_results) const {
@@ -98,6 +101,7 @@ class RadiusField {
   std::span<const double> radii_;
   std::int64_t row_begin_;
   std::int64_t row_end_;
+  Interpolation interpolation_;
   TargetWeights weights_;
 };
 
@@ -158,10 +162,12 @@ void add_parts(const HostBuffer<double>& parts, std::int64_t n_parts, ComponentV
 template <class T>
 void gyroaverage_with_radii(const PlaneGrid& grid, GyroMethod method, std::span<const double> radii,
                             std::int64_t row_begin, std::int64_t row_end,
-                            ComponentView<const T> fields, ComponentView<T> results) {
+                            ComponentView<const T> fields, ComponentView<T> results,
+                            Backend backend) {
   const RadiusField operators(grid, method, radii, row_begin, row_end);
   operators.check_shapes(fields.size(), results.size(), fields.n_components(),
                          results.n_components());
+  if (backend == Backend::cuda) return average_on_device(operators.targets(), fields, results);
   FirstError error;
 #pragma omp parallel
   {
@@ -178,10 +184,11 @@ template <class T>
 void gyroaverage_with_radii_adjoint(const PlaneGrid& grid, GyroMethod method,
                                     std::span<const double> radii, std::int64_t row_begin,
                                     std::int64_t row_end, ComponentView<const T> results,
-                                    ComponentView<T> fields) {
+                                    ComponentView<T> fields, Backend backend) {
   const RadiusField operators(grid, method, radii, row_begin, row_end);
   operators.check_shapes(fields.size(), results.size(), fields.n_components(),
                          results.n_components());
+  if (backend == Backend::cuda) return transpose_on_device(operators.targets(), results, fields);
   const std::int64_t n_rows = operators.n_rows();
   const std::int64_t n_parts = std::min(n_transposed_parts, n_rows);
   const std::int64_t n_fields = fields.n_components();
@@ -201,15 +208,16 @@ void gyroaverage_with_radii_adjoint(const PlaneGrid& grid, GyroMethod method,
 
 template void gyroaverage_with_radii(const PlaneGrid&, GyroMethod, std::span<const double>,
                                      std::int64_t, std::int64_t, ComponentView<const float>,
-                                     ComponentView<float>);
+                                     ComponentView<float>, Backend);
 template void gyroaverage_with_radii(const PlaneGrid&, GyroMethod, std::span<const double>,
                                      std::int64_t, std::int64_t, ComponentView<const double>,
-                                     ComponentView<double>);
+                                     ComponentView<double>, Backend);
 template void gyroaverage_with_radii_adjoint(const PlaneGrid&, GyroMethod, std::span<const double>,
                                              std::int64_t, std::int64_t, ComponentView<const float>,
-                                             ComponentView<float>);
+                                             ComponentView<float>, Backend);
 template void gyroaverage_with_radii_adjoint(const PlaneGrid&, GyroMethod, std::span<const double>,
                                              std::int64_t, std::int64_t,
-                                             ComponentView<const double>, ComponentView<double>);
+                                             ComponentView<const double>, ComponentView<double>,
+                                             Backend);
 
 }  // namespace ringweave
