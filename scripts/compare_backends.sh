@@ -57,23 +57,27 @@ python=/usr/bin/python3
 if "$python" -c 'import h5py, numpy' 2>/dev/null; then
   "$python" - <<'EOF'
 import h5py, numpy
-fields = numpy.random.default_rng(1).uniform(-1, 1, (3, 12, 14))
+random = numpy.random.default_rng(1)
+fields = random.uniform(-1, 1, (3, 12, 14))
+radii = random.uniform(0, 0.8, (12, 14))
 for name, nodes in (("equispaced", lambda n: numpy.linspace(-1, 1, n)),
                     ("chebyshev", lambda n: -numpy.cos(numpy.pi * numpy.arange(n) / (n - 1)))):
     with h5py.File(f"{name}.h5", "w") as file:
         file["phi"] = fields
+        file["radius"] = radii
         for axis, n in (("y", 12), ("x", 14)):
             file[axis] = nodes(n)
             file[axis].make_scale(axis)
         file["phi"].dims[1].attach_scale(file["y"])
         file["phi"].dims[2].attach_scale(file["x"])
 EOF
-  for method in bilinear bicubic dct chebyshev; do
-    field=equispaced.h5
-    [[ $method == chebyshev ]] && field=chebyshev.h5
-    for backend in host cuda; do
-      run gyroaverage "$field" --rho "0.2,0.7" --method "$method" --backend "$backend" "gyro_$backend.h5"
-    done
+  # averages FILE OPTION...: on host and device.
+  averages() {
+    for backend in host cuda; do run gyroaverage "$1" --field phi "${@:2}" --backend "$backend" "gyro_$backend.h5"; done
     compare gyro_host.h5 gyro_cuda.h5
-  done
+  }
+  for method in bilinear bicubic dct; do averages equispaced.h5 --rho "0.2,0.7" --method "$method"; done
+  averages chebyshev.h5 --rho "0.2,0.7"
+  averages equispaced.h5 --rho-field radius --method bicubic
+  averages equispaced.h5 --rho-field radius --method bilinear --adjoint
 fi

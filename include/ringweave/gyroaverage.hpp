@@ -210,23 +210,26 @@ std::vector<GyroWeight> circle_row(const PlaneGrid& grid, GyroMethod method, dou
 /// made on the fly, in O(rho / h) each, and not kept. OpenMP; not collective; the same bits for any
 /// number of threads. T is float or double; arithmetic is double.
 /// method   bilinear or bicubic
+/// backend  cuda: on this thread's device, in the same bits in every run; the host differs to 1e-12
 /// radii    of the nodes of rows [row_begin, row_end), [row][x]; in the units of the coordinates
 /// fields   whole planes, [field][y][x]
 /// results  rows [row_begin, row_end) of them, [field][row][x]; overwritten
 /// Error    UsageError as those of Gyroaverage; for another method, rows that the grid lacks, a
-///          radius that is negative or not finite (named), and other shapes
+///          radius that is negative or not finite (named), other shapes, and a backend that the
+///          build lacks; ResourceError from a device
 template <class T>
 void gyroaverage_with_radii(const PlaneGrid& grid, GyroMethod method, std::span<const double> radii,
                             std::int64_t row_begin, std::int64_t row_end,
-                            ComponentView<const T> fields, ComponentView<T> results);
+                            ComponentView<const T> fields, ComponentView<T> results,
+                            Backend backend = Backend::host);
 
 /// The transpose: adds what rows [row_begin, row_end) of results contribute to whole planes. Takes
-/// 16 planes of doubles for each field.
+/// 16 planes of doubles for each field on the host.
 /// fields  added to
 template <class T>
 void gyroaverage_with_radii_adjoint(const PlaneGrid& grid, GyroMethod method,
                                     std::span<const double> radii, std::int64_t row_begin,
                                     std::int64_t row_end, ComponentView<const T> results,
-                                    ComponentView<T> fields);
+                                    ComponentView<T> fields, Backend backend = Backend::host);
 
 }  // namespace ringweave

@@ -181,18 +181,4 @@ int ranks_of_device(const Run& run) {
   return static_cast<int>(run.comm.max(std::int64_t{count_ranks_of(node, device)}));
 }
 
-void refuse_device(const std::string& asked, const std::string& what) {
-  if (asked != "cuda") return;
-  require_in_build("--backend cuda");
-  throw UsageError(fmt::format(
-      "--backend cuda: {} is not implemented on GPUs yet; use --backend host or auto", what));
-}
-
-void stay_on_host(Run& run, const std::string& asked, const std::string& what) {
-  refuse_device(asked, what);
-  if (asked == "host") return record(run, Backend::host, "--backend says so");
-  if (!every_rank_has_a_device(run)) return fall_back_to_host(run);
-  record(run, Backend::host, what + " is not implemented on GPUs yet");
-}
-
 }  // namespace ringweave::detail::inline app

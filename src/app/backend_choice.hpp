@@ -32,11 +32,4 @@ Backend give_up_device(Run& run, const std::string& why);
 /// Returns the largest number of ranks that share a device; 1 if some rank has none. Collective.
 int ranks_of_device(const Run& run);
 
-/// Refuses --backend cuda for work, named `what` in messages, that is not implemented on devices.
-/// Error  UsageError for --backend cuda.
-void refuse_device(const std::string& asked, const std::string& what);
-/// Records that `what` runs on the host, with a message if `auto` would have chosen a device.
-/// Collective.
-void stay_on_host(Run& run, const std::string& asked, const std::string& what);
-
 }  // namespace ringweave::detail::inline app

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "gyro/arc_weights.hpp"
 
-#include <algorithm>
-#include <span>
+#include <cstddef>
+#include <numbers>
+#include <vector>
 
 #include "base/checked_cast.hpp"
+#include "base/gauss_legendre.hpp"
 
 namespace ringweave::detail::inline gyro {
 namespace {
@@ -51,75 +53,44 @@ CellCardinals linear_cell() {
   return cell;
 }
 
-template <std::size_t n_functions>
-std::array<double, n_functions> functions_at(double u) {
-  if constexpr (n_functions == 2) {
-    return {1 - u, u};
-  } else {
-    const double rest = 1 - u;
-    return {rest * rest * (1 + 2 * u), u * u * (1 + 2 * rest), u * rest * rest, -u * u * rest};
-  }
-}
-
-template <std::size_t n_functions>
-using Moments = std::array<std::array<double, n_functions>, n_functions>;  // [y][x]
-
-/// Adds weight times the products of the functions at (u, v).
-template <std::size_t n_functions>
-void add_moments(double u, double v, double weight, Moments<n_functions>& moments) {
-  const std::array<double, n_functions> x = functions_at<n_functions>(u);
-  const std::array<double, n_functions> y = functions_at<n_functions>(v);
-  for (std::size_t j = 0; j < n_functions; ++j) {
-    const double factor = weight * y[j];
-    for (std::size_t i = 0; i < n_functions; ++i) moments[j][i] += factor * x[i];
-  }
-}
-
-/// Turns moments of functions into weights of nodes.
-template <std::size_t n_functions>
-void weigh_nodes(const Moments<n_functions>& moments, const CellCardinals& x,
-                 const CellCardinals& y, ArcWeights& weights) {
+/// Turns moments of functions into weights of nodes. weights  of no node, in the cell
+template <int n_functions>
+void weigh_nodes(const ArcMoments<n_functions>& moments, const AxisCardinals& along_x,
+                 const AxisCardinals& along_y, ArcWeights& weights) {
+  const CellCardinals& x = along_x.of(weights.x_first);
+  const CellCardinals& y = along_y.of(weights.y_first);
   weights.x_first += x.first;
   weights.y_first += y.first;
   weights.x_count = x.count;
   weights.y_count = y.count;
-  for (std::size_t f = 0; f < n_functions; ++f) {
-    std::array<double, most_cell_nodes> along_x{};
+  for (std::size_t f = 0; f < std::size_t{n_functions}; ++f) {
+    std::array<double, most_cell_nodes> sums{};
     for (std::size_t i = 0; i < x.count; ++i) {
-      for (std::size_t g = 0; g < n_functions; ++g) along_x[i] += moments[f][g] * x.share[i][g];
+      for (std::size_t g = 0; g < std::size_t{n_functions}; ++g)
+        sums[i] += moments.of[f][g] * x.share[i][g];
     }
     for (std::size_t j = 0; j < y.count; ++j) {
-      for (std::size_t i = 0; i < x.count; ++i) weights.weight[j][i] += y.share[j][f] * along_x[i];
+      for (std::size_t i = 0; i < x.count; ++i) weights.weight[j][i] += y.share[j][f] * sums[i];
     }
   }
 }
 
-/// Sums over nodes in a cell, of coordinates u, v in it.
-template <std::size_t n_functions>
-void sum_nodes(std::span<const double> u, std::span<const double> v, std::span<const double> weight,
-               const CellCardinals& x, const CellCardinals& y, ArcWeights& weights) {
-  Moments<n_functions> moments{};
-  for (std::size_t k = 0; k < u.size(); ++k) {
-    add_moments<n_functions>(u[k], v[k], weight[k], moments);
-  }
-  weigh_nodes<n_functions>(moments, x, y, weights);
+/// Fills the weights of what add(moments) adds.
+template <int n_functions, class Add>
+void fill(const AxisCardinals& x, const AxisCardinals& y, ArcWeights& weights, const Add& add) {
+  ArcMoments<n_functions> moments;
+  moments.clear();
+  add(moments);
+  weigh_nodes(moments, x, y, weights);
 }
-
-void sum_nodes(Interpolation interpolation, const ArcNodes& nodes, std::size_t count,
-               const CellCardinals& x, const CellCardinals& y, ArcWeights& weights) {
-  const std::span u = std::span(nodes.u).first(count);
-  const std::span v = std::span(nodes.v).first(count);
-  const std::span weight = std::span(nodes.weight).first(count);
+template <class Add>
+void fill(Interpolation interpolation, const AxisCardinals& x, const AxisCardinals& y,
+          ArcWeights& weights, const Add& add) {
   if (interpolation == Interpolation::bilinear) {
-    sum_nodes<2>(u, v, weight, x, y, weights);
+    fill<2>(x, y, weights, add);
   } else {
-    sum_nodes<4>(u, v, weight, x, y, weights);
+    fill<4>(x, y, weights, add);
   }
-}
-
-bool is_in(const CellRange& range, const GridPoint::Position& position) {
-  return position.cell >= range.begin &&
-         (position.cell < range.end || (position.cell == range.end && position.fraction == 0));
 }
 
 }  // namespace
@@ -143,27 +114,28 @@ const CellCardinals& AxisCardinals::of(std::int64_t cell) const {
   return whole_;
 }
 
-bool CircleWeights::contains(const CellBox& box, const GridPoint& point) {
-  return is_in(box.x, point.x) && is_in(box.y, point.y);
+ArcRule make_arc_rule() {
+  ArcRule rule{};
+  const std::vector<QuadratureNode> nodes = gauss_legendre_nodes(2 * ArcRule::n_nodes);
+  for (std::size_t k = 0; k < std::size_t{ArcRule::n_nodes}; ++k) {
+    rule.node[k] = nodes[k].cos_theta;
+    rule.weight[k] = nodes[k].weight / (2 * std::numbers::pi);
+  }
+  return rule;
 }
 
-ArcWeights CircleWeights::of_point(const GridPoint& point, const CellBox& box) const {
-  const std::int64_t cell_x = std::min(point.x.cell, box.x.end - 1);
-  const std::int64_t cell_y = std::min(point.y.cell, box.y.end - 1);
-  ArcWeights weights{cell_x, cell_y};
-  ArcNodes nodes;
-  nodes.u[0] = static_cast<double>(point.x.cell - cell_x) + point.x.fraction;
-  nodes.v[0] = static_cast<double>(point.y.cell - cell_y) + point.y.fraction;
-  nodes.weight[0] = 1;
-  sum_nodes(interpolation_, nodes, 1, x_.of(cell_x), y_.of(cell_y), weights);
+ArcWeights CircleWeights::of_point(const GridPoint& point, ArcWeights weights) const {
+  const double u = static_cast<double>(point.x.cell - weights.x_first) + point.x.fraction;
+  const double v = static_cast<double>(point.y.cell - weights.y_first) + point.y.fraction;
+  fill(interpolation_, x_, y_, weights, [&](auto& moments) { moments.add(u, v, 1); });
   return weights;
 }
 
 ArcWeights CircleWeights::of_arc(const GridCircle& circle, const GridPoint& centre,
                                  const CircleArc& arc) const {
   ArcWeights weights{arc.cell_x, arc.cell_y};
-  const ArcNodes nodes = nodes_of(circle, centre, arc);
-  sum_nodes(interpolation_, nodes, n_arc_nodes, x_.of(arc.cell_x), y_.of(arc.cell_y), weights);
+  fill(interpolation_, x_, y_, weights,
+       [&](auto& moments) { moments.add(circle, centre, arc, rule_, 1); });
   return weights;
 }
 

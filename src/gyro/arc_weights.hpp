@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "gyro/arc_moments.hpp"
 #include "gyro/circle_arcs.hpp"
 #include "gyro/interpolation.hpp"
 
@@ -21,8 +22,7 @@ struct AxisEnds {
   std::int64_t size = 0;
 };
 
-/// The interpolant in one cell, as shares of the functions that it consists of there: the two hats,
-/// or Hermite's cubics of the value at both ends, then of the derivative at both ends.
+/// The interpolant in one cell, as shares of the functions that it consists of there (ArcMoments).
 struct CellCardinals {
   std::int64_t first = 0;  ///< node, counted from the cell
   std::size_t count = 0;
@@ -56,28 +56,37 @@ struct ArcWeights {
 class CircleWeights {
  public:
   CircleWeights(Interpolation interpolation, const AxisEnds& x, const AxisEnds& y)
-      : interpolation_(interpolation), x_(interpolation, x), y_(interpolation, y) {}
+      : interpolation_(interpolation),
+        x_(interpolation, x),
+        y_(interpolation, y),
+        rule_(make_arc_rule()) {}
 
   /// Calls visit(ArcWeights) for every arc inside the box; a circle without extent is a point.
   template <class Visit>
   void visit(const GridCircle& circle, const GridPoint& centre, const CellBox& box,
-             ArcScratch& scratch, const Visit& visit) const {
-    if (circle.x == 0 || circle.y == 0) {
-      if (contains(box, centre)) visit(of_point(centre, box));
+             const Visit& visit) const {
+    if (circle.is_point()) {
+      ArcWeights weights;
+      if (find_cell(box.x, centre.x, weights.x_first) &&
+          find_cell(box.y, centre.y, weights.y_first))
+        visit(of_point(centre, weights));
       return;
     }
-    find_arcs(circle, centre, box, scratch);
-    for (const CircleArc& arc : scratch.arcs) visit(of_arc(circle, centre, arc));
+    for (int quadrant = 0; quadrant < QuadrantArcs::n_quadrants; ++quadrant) {
+      QuadrantArcs arcs(circle, centre, box, quadrant);
+      for (CircleArc arc; arcs.next(arc);) visit(of_arc(circle, centre, arc));
+    }
   }
 
  private:
-  static bool contains(const CellBox& box, const GridPoint& point);
-  ArcWeights of_point(const GridPoint& point, const CellBox& box) const;
+  /// weights  of no node, in the cell of the point
+  ArcWeights of_point(const GridPoint& point, ArcWeights weights) const;
   ArcWeights of_arc(const GridCircle& circle, const GridPoint& centre, const CircleArc& arc) const;
 
   Interpolation interpolation_;
   AxisCardinals x_;
   AxisCardinals y_;
+  ArcRule rule_;
 };
 
 }  // namespace ringweave::detail::inline gyro

@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <cmath>
 #include <cstdint>
-#include <limits>
 
+#include "base/host_device.hpp"
 #include "ringweave/gyroaverage.hpp"
 
 namespace ringweave::detail::inline gyro {
 
 /// Returns the positions after which a periodic or mirrored axis of n nodes repeats.
-constexpr std::int64_t period_of(PlaneBoundary boundary, std::int64_t n) {
+RINGWEAVE_HOST_DEVICE constexpr std::int64_t period_of(PlaneBoundary boundary, std::int64_t n) {
   return boundary == PlaneBoundary::mirror ? 2 * (n - 1) : n;
 }
 
 /// Returns the position in the first period, 0 .. period - 1, that has the same value.
-constexpr std::int64_t within_period(std::int64_t position, std::int64_t period) {
+RINGWEAVE_HOST_DEVICE constexpr std::int64_t within_period(std::int64_t position,
+                                                           std::int64_t period) {
   const std::int64_t rest = position % period;
   return rest < 0 ? rest + period : rest;
 }
 
 /// Returns the node whose value stands at position `i` of an axis of n nodes that continues beyond
 /// its ends; -1 for none.
-constexpr std::int64_t node_at(PlaneBoundary boundary, std::int64_t n, std::int64_t i) {
+RINGWEAVE_HOST_DEVICE constexpr std::int64_t node_at(PlaneBoundary boundary, std::int64_t n,
+                                                     std::int64_t i) {
   if (i >= 0 && i < n) return i;
   if (boundary == PlaneBoundary::zero) return -1;
   const std::int64_t period = period_of(boundary, n);
@@ -30,13 +31,10 @@ constexpr std::int64_t node_at(PlaneBoundary boundary, std::int64_t n, std::int6
   return within < n ? within : period - within;
 }
 
-/// Returns a radius, in spacings, that is a whole number but for rounding (4 epsilon) as that
-/// number: where a circle touches a grid line, rounding would open an arc as long as the root of
-/// it.
-inline double rounded_radius(double radius) {
-  const double whole = std::round(radius);
-  constexpr double eps = std::numeric_limits<double>::epsilon();
-  return std::abs(radius - whole) <= 4 * eps * whole ? whole : radius;
+/// Tells whether the axis is turned around at position `i` and the next ones.
+RINGWEAVE_HOST_DEVICE constexpr bool is_mirrored(PlaneBoundary boundary, std::int64_t n,
+                                                 std::int64_t i) {
+  return boundary == PlaneBoundary::mirror && within_period(i, period_of(boundary, n)) >= n;
 }
 
 }  // namespace ringweave::detail::inline gyro

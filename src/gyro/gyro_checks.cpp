@@ -11,7 +11,7 @@
 
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
-#include "gyro/axis_positions.hpp"
+#include "gyro/circle_arcs.hpp"
 #include "gyro/interpolation.hpp"
 #include "gyro/schemes.hpp"
 #include "ringweave/error.hpp"

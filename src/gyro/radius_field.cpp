@@ -10,6 +10,7 @@
 
 #include "base/checked_cast.hpp"
 #include "base/first_error.hpp"
+#include "gyro/device_radius_field.hpp"
 #include "gyro/gyro_checks.hpp"
 #include "gyro/interpolation.hpp"
 #include "gyro/target_weights.hpp"
@@ -46,7 +47,8 @@ class RadiusField {
         radii_(radii),
         row_begin_(row_begin),
         row_end_(row_end),
-        weights_(grid, checked_interpolation(grid, method)) {
+        interpolation_(checked_interpolation(grid, method)),
+        weights_(grid, interpolation_) {
     check_radii();
   }
 
@@ -54,6 +56,7 @@ class RadiusField {
   std::int64_t n_columns() const { return grid_.x.size; }
   std::int64_t n_targets() const { return n_rows() * grid_.x.size; }
   std::int64_t n_nodes() const { return grid_.n_nodes(); }
+  RadiusTargets targets() const { return {grid_, interpolation_, radii_, row_begin_, row_end_}; }
 
   void check_shapes(std::int64_t field_nodes, std::int64_t result_nodes, std::int64_t n_fields,
                     std::int64_t n_results) const {
@@ -64,11 +67,11 @@ class RadiusField {
 
   /// Calls visit(x, node, weight) for the weights of all targets (x, row); row 0 is the first one.
   template <class Visit>
-  void visit_row(std::int64_t row, ArcScratch& scratch, const Visit& visit) const {
+  void visit_row(std::int64_t row, const Visit& visit) const {
     for (std::int64_t x = 0; x < grid_.x.size; ++x) {
       const GridPoint centre{{x, 0}, {row_begin_ + row, 0}};
       const double rho = radii_[to_size(row * grid_.x.size + x)];
-      weights_.visit(centre, rho, scratch, [&](const ArcWeights& arc) {
+      weights_.visit(centre, rho, [&](const ArcWeights& arc) {
         const ArcIndices nodes(weights_, arc);
         for (std::size_t j = 0; j < arc.y_count; ++j) {
           for (std::size_t i = 0; i < arc.x_count; ++i)
@@ -98,6 +101,7 @@ class RadiusField {
   std::span<const double> radii_;
   std::int64_t row_begin_;
   std::int64_t row_end_;
+  Interpolation interpolation_;
   TargetWeights weights_;
 };
 
@@ -105,11 +109,11 @@ class RadiusField {
 /// sums  scratch, [field][x]
 template <class T>
 void average_row(const RadiusField& operators, std::int64_t row, ComponentView<const T> fields,
-                 ComponentView<T> results, ArcScratch& arcs, std::vector<double>& sums) {
+                 ComponentView<T> results, std::vector<double>& sums) {
   const std::int64_t n_x = operators.n_columns();
   const std::int64_t n_fields = fields.n_components();
   sums.assign(to_size(n_fields * n_x), 0.0);
-  operators.visit_row(row, arcs, [&](std::int64_t x, std::int64_t node, double weight) {
+  operators.visit_row(row, [&](std::int64_t x, std::int64_t node, double weight) {
     for (std::int64_t f = 0; f < n_fields; ++f) {
       sums[to_size(f * n_x + x)] += weight * static_cast<double>(fields.component(f)[node]);
     }
@@ -127,9 +131,8 @@ void spread_rows(const RadiusField& operators, std::int64_t begin, std::int64_t 
   const std::int64_t n_x = operators.n_columns();
   const std::int64_t n_fields = results.n_components();
   std::fill_n(planes.data(), n_fields * planes.size(), 0.0);
-  ArcScratch arcs;
   for (std::int64_t row = begin; row < end; ++row) {
-    operators.visit_row(row, arcs, [&](std::int64_t x, std::int64_t node, double weight) {
+    operators.visit_row(row, [&](std::int64_t x, std::int64_t node, double weight) {
       for (std::int64_t f = 0; f < n_fields; ++f) {
         planes.component(f)[node] +=
             weight * static_cast<double>(results.component(f)[row * n_x + x]);
@@ -159,18 +162,19 @@ void add_parts(const HostBuffer<double>& parts, std::int64_t n_parts, ComponentV
 template <class T>
 void gyroaverage_with_radii(const PlaneGrid& grid, GyroMethod method, std::span<const double> radii,
                             std::int64_t row_begin, std::int64_t row_end,
-                            ComponentView<const T> fields, ComponentView<T> results) {
+                            ComponentView<const T> fields, ComponentView<T> results,
+                            Backend backend) {
   const RadiusField operators(grid, method, radii, row_begin, row_end);
   operators.check_shapes(fields.size(), results.size(), fields.n_components(),
                          results.n_components());
+  if (backend == Backend::cuda) return average_on_device(operators.targets(), fields, results);
   FirstError error;
 #pragma omp parallel
   {
-    ArcScratch arcs;
     std::vector<double> sums;
 #pragma omp for schedule(dynamic)
     for (std::int64_t row = 0; row < operators.n_rows(); ++row) {
-      error.guard([&] { average_row(operators, row, fields, results, arcs, sums); });
+      error.guard([&] { average_row(operators, row, fields, results, sums); });
     }
   }
   error.rethrow();
@@ -180,10 +184,11 @@ template <class T>
 void gyroaverage_with_radii_adjoint(const PlaneGrid& grid, GyroMethod method,
                                     std::span<const double> radii, std::int64_t row_begin,
                                     std::int64_t row_end, ComponentView<const T> results,
-                                    ComponentView<T> fields) {
+                                    ComponentView<T> fields, Backend backend) {
   const RadiusField operators(grid, method, radii, row_begin, row_end);
   operators.check_shapes(fields.size(), results.size(), fields.n_components(),
                          results.n_components());
+  if (backend == Backend::cuda) return transpose_on_device(operators.targets(), results, fields);
   const std::int64_t n_rows = operators.n_rows();
   const std::int64_t n_parts = std::min(n_transposed_parts, n_rows);
   const std::int64_t n_fields = fields.n_components();
@@ -203,15 +208,16 @@ void gyroaverage_with_radii_adjoint(const PlaneGrid& grid, GyroMethod method,
 
 template void gyroaverage_with_radii(const PlaneGrid&, GyroMethod, std::span<const double>,
                                      std::int64_t, std::int64_t, ComponentView<const float>,
-                                     ComponentView<float>);
+                                     ComponentView<float>, Backend);
 template void gyroaverage_with_radii(const PlaneGrid&, GyroMethod, std::span<const double>,
                                      std::int64_t, std::int64_t, ComponentView<const double>,
-                                     ComponentView<double>);
+                                     ComponentView<double>, Backend);
 template void gyroaverage_with_radii_adjoint(const PlaneGrid&, GyroMethod, std::span<const double>,
                                              std::int64_t, std::int64_t, ComponentView<const float>,
-                                             ComponentView<float>);
+                                             ComponentView<float>, Backend);
 template void gyroaverage_with_radii_adjoint(const PlaneGrid&, GyroMethod, std::span<const double>,
                                              std::int64_t, std::int64_t,
-                                             ComponentView<const double>, ComponentView<double>);
+                                             ComponentView<const double>, ComponentView<double>,
+                                             Backend);
 
 }  // namespace ringweave

@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "base/checked_cast.hpp"
-#include "gyro/axis_positions.hpp"
+#include "gyro/circle_arcs.hpp"
 #include "gyro/gyro_checks.hpp"
 
 namespace ringweave::detail::inline gyro {

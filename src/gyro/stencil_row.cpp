@@ -45,8 +45,7 @@ std::vector<GyroWeight> stencil_row(const PlaneGrid& grid, Interpolation interpo
                                     double y, double rho) {
   const TargetWeights targets(grid, interpolation);
   NodeSums sums(grid);
-  ArcScratch scratch;
-  targets.visit(targets.point(x, y), rho, scratch, [&](const ArcWeights& arc) {
+  targets.visit(targets.point(x, y), rho, [&](const ArcWeights& arc) {
     const ArcIndices nodes(targets, arc);
     for (std::size_t j = 0; j < arc.y_count; ++j) {
       for (std::size_t i = 0; i < arc.x_count; ++i)

@@ -39,7 +39,6 @@ constexpr std::int64_t nodes_before(Interpolation interpolation) {
   return interpolation == Interpolation::bilinear ? 0 : 2;
 }
 
-bool is_point(const GridCircle& circle) { return circle.x == 0 || circle.y == 0; }
 /// The same circle of an axis pair (y, x).
 GridCircle transposed(const GridCircle& circle) { return {circle.y, circle.x}; }
 
@@ -50,7 +49,7 @@ bool is_symmetric(const GridCircle& circle, std::int64_t n_x, std::int64_t n_y) 
 
 /// Factor of weights at an offset of 0, where one of two mirror images is integrated: 2 adds the
 /// other half of a circle; a point counts once.
-double share_of_zero(const GridCircle& circle) { return is_point(circle) ? 1 : 2; }
+double share_of_zero(const GridCircle& circle) { return circle.is_point() ? 1 : 2; }
 
 /// Offsets along one axis.
 struct AxisOffsets {
@@ -99,9 +98,8 @@ std::vector<double> interior_of(const StencilTables& tables, const AxisOffsets& 
   std::vector<double> weights(to_size(row * (tables.reach_y + 1)));
   const CircleWeights circle_weights(tables.interpolation, {}, {});
   const double at_zero = share_of_zero(tables.circle);
-  ArcScratch scratch;
   circle_weights.visit(
-      tables.circle, point_at(0, 0), {cells_up_to(x.reach), cells_up_to(y.reach)}, scratch,
+      tables.circle, point_at(0, 0), {cells_up_to(x.reach), cells_up_to(y.reach)},
       [&](const ArcWeights& arc) {
         for (std::size_t j = 0; j < arc.y_count; ++j) {
           const std::int64_t dy = y.folded(arc.y_first + static_cast<std::int64_t>(j));
@@ -152,7 +150,7 @@ class SideMaker {
   void make(std::int64_t a, SideLine* lines, std::int64_t stride) {
     std::fill(sums_.begin(), sums_.end(), 0.0);
     const double at_zero = share_of_zero(circle_);
-    weights_.visit(circle_, point_at(a, 0), box_, scratch_, [&](const ArcWeights& arc) {
+    weights_.visit(circle_, point_at(a, 0), box_, [&](const ArcWeights& arc) {
       for (std::size_t j = 0; j < arc.y_count; ++j) {
         const std::int64_t d = std::abs(arc.y_first + static_cast<std::int64_t>(j));
         if (d >= row_) continue;
@@ -175,7 +173,6 @@ class SideMaker {
   CellBox box_;
   CircleWeights weights_;
   std::vector<double> sums_;
-  ArcScratch scratch_;
 };
 
 /// Makes the table of the ends of x; reach: the largest offset along y.
@@ -232,7 +229,7 @@ double half_chord(double distance, double radius) {
 /// height cells in the corner.
 CrossingTargets crossing_targets(const GridCircle& circle, std::int64_t width, std::int64_t height,
                                  std::int64_t b, std::int64_t n) {
-  if (is_point(circle)) return {0, 0, b < height ? std::min(width, n) : 0};
+  if (circle.is_point()) return {0, 0, b < height ? std::min(width, n) : 0};
   const auto x = static_cast<double>(width);
   const auto y = static_cast<double>(height);
   const auto at = static_cast<double>(b);
@@ -280,7 +277,7 @@ class CornerMaker {
  private:
   CornerTarget target(std::int64_t a, std::int64_t b) {
     CornerTarget target{static_cast<std::int32_t>(b)};
-    weights_.visit(circle_, point_at(a, b), {{0, strip_}, {0, strip_}}, scratch_,
+    weights_.visit(circle_, point_at(a, b), {{0, strip_}, {0, strip_}},
                    [&](const ArcWeights& arc) { add(arc, target); });
     return target;
   }
@@ -300,7 +297,6 @@ class CornerMaker {
   std::int64_t n_y_;
   GridCircle circle_;
   CircleWeights weights_;
-  ArcScratch scratch_;
 };
 
 /// Adds the weights of a source for the targets of column a, in runs.
@@ -353,7 +349,7 @@ CornerTable corner_of(const StencilTables& tables, std::int64_t n_x, std::int64_
 /// Bounds the offsets along y of the arcs in the first `width` cells about a target a from the end.
 std::int64_t count_offsets(Interpolation interpolation, const GridCircle& circle,
                            std::int64_t width, std::int64_t a, std::int64_t reach) {
-  if (is_point(circle)) return a < width ? 1 : 0;
+  if (circle.is_point()) return a < width ? 1 : 0;
   const auto target = static_cast<double>(a);
   const auto x = static_cast<double>(width);
   const double top = half_chord(std::max(0.0, target - x), circle.x);

@@ -5,16 +5,11 @@
 #include <cstdint>
 #include <vector>
 
+#include "gyro/circle_arcs.hpp"
 #include "gyro/interpolation.hpp"
 #include "ringweave/gyroaverage.hpp"
 
 namespace ringweave::detail::inline gyro {
-
-/// A circle in units of the spacings: semi-axes rho / h_x and rho / h_y.
-struct GridCircle {
-  double x = 0;
-  double y = 0;
-};
 
 /// Weights of the outermost sources next to one end of an axis, which depend on the distance of the
 /// source from the end, on that of the target, and on the offset along the end: for source p <

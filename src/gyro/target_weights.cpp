@@ -6,7 +6,6 @@
 #include <limits>
 
 namespace ringweave::detail::inline gyro {
-namespace {
 
 AxisEnds ends_of(const PlaneAxis& axis) {
   const bool ends = axis.boundary == PlaneBoundary::zero;
@@ -16,6 +15,8 @@ AxisEnds ends_of(const PlaneAxis& axis) {
 CellRange cells_of(const PlaneAxis& axis) {
   return axis.boundary == PlaneBoundary::zero ? CellRange{0, axis.size - 1} : CellRange::all();
 }
+
+namespace {
 
 GridPoint::Position position_on(const PlaneAxis& axis, double coordinate) {
   const double spacing = axis.spacing();

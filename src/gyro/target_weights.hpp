@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <array>
 #include <cstdint>
-#include <vector>
 
 #include "gyro/arc_weights.hpp"
 #include "gyro/axis_positions.hpp"
@@ -11,6 +11,10 @@
 #include "ringweave/gyroaverage.hpp"
 
 namespace ringweave::detail::inline gyro {
+
+/// Returns where an axis ends with zero, and the cells that circles pass through.
+AxisEnds ends_of(const PlaneAxis& axis);
+CellRange cells_of(const PlaneAxis& axis);
 
 /// Weights of nodes in averages about points of a grid, for any boundaries.
 class TargetWeights {
@@ -23,9 +27,9 @@ class TargetWeights {
   /// Calls visit(ArcWeights) for every arc of the circle of radius rho about a point that is not
   /// outside of an axis which ends with zero. Nodes beyond other axes: see wrapped_x().
   template <class Visit>
-  void visit(const GridPoint& centre, double rho, ArcScratch& arcs, const Visit& visit) const {
+  void visit(const GridPoint& centre, double rho, const Visit& visit) const {
     weights_.visit(rounded_circle({rho / grid_.x.spacing(), rho / grid_.y.spacing()}), centre, box_,
-                   arcs, visit);
+                   visit);
   }
 
   /// Returns the node of the grid that has the value of node i, for any i of a periodic or mirrored

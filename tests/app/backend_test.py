@@ -93,9 +93,12 @@ class WithoutADevice(Synthesis):
     def test_gyroaverages_need_a_device(self):
         with h5py.File(self.folder / "field.h5", "w") as file:
             file["phi"] = [[0.0] * 12] * 12
-        averages = ("gyroaverage", "field.h5", "averages.h5", "--domain", "0:1,0:1", "--rho", 0.1, "--overwrite")
-        self.refused(4 if self.has_cuda else 2, ("--backend cuda",), *averages, "--backend", "cuda")
-        self.assertEqual(self.report(*averages, environment=self.hidden)["backend"]["name"], "host")
+            file["radius"] = [[0.1] * 12] * 12
+        for radii in ("--rho", "--rho-field"):
+            averages = ("gyroaverage", "field.h5", "averages.h5", "--field", "phi", "--domain", "0:1,0:1", radii,
+                        0.1 if radii == "--rho" else "radius", "--overwrite")
+            self.refused(4 if self.has_cuda else 2, ("--backend cuda",), *averages, "--backend", "cuda")
+            self.assertEqual(self.report(*averages, environment=self.hidden)["backend"]["name"], "host")
 
     def test_points_need_a_device(self):
         (self.folder / "points.txt").write_text("0.5 1.0\n1.5 2.0\n")

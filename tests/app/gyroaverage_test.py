@@ -400,7 +400,6 @@ class Gyroaverage(program.ProgramTest):
         self.assertIn(f"warning: 3 of {N * N} radii of radius are above the diagonal", run.err)
         np.testing.assert_array_equal(read_field(self.folder / "out.h5")[:, 3, 5:8], 0)
         self.assertEqual(json.loads((self.folder / "report.json").read_text())["gyroaverage"]["fields_of_batch"], 2)
-        self.refused("--backend cuda", "local.h5", *options, "--backend", "cuda", code=2)
         for method in ("dct", "chebyshev"):
             self.refused("belongs to --method bilinear and bicubic", "local.h5", "--rho-field", "radius", "--method", method,
                          code=2)

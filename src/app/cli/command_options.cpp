@@ -418,10 +418,8 @@ void declare_gyroaverage(CLI::App& command, GyroaverageOptions& options) {
   group.choice("--precision", options.precision, {"single", "double"},
                "Storage of fields and averages; arithmetic is double. Default: that of FIELD.");
   group
-      .choice(
-          "--backend", options.backend, {"auto", "host", "cuda"},
-          "Where to compute. auto takes a GPU if every rank has one. --rho-field runs on the host "
-          "only.")
+      .choice("--backend", options.backend, {"auto", "host", "cuda"},
+              "Where to compute. auto takes a GPU if every rank has one.")
       ->capture_default_str();
 }
 

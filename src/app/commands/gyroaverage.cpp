@@ -37,17 +37,6 @@ void conclude(Run& run, const GyroJob& job) {
       job.options.combine == "each" ? "" : fmt::format(", --combine {}", job.options.combine));
 }
 
-/// Chooses where averages are formed: those with a radius for each target have no form for a
-/// device.
-void choose_backend_of(Run& run, GyroJob& job) {
-  const std::string& asked = job.options.backend;
-  if (!job.options.rho_field.empty()) {
-    stay_on_host(run, asked, "averaging over radii that differ from target to target");
-  } else {
-    job.spec.backend = choose_backend(run, asked);
-  }
-}
-
 /// Plans batches, on the host where the device that --backend auto took has too little memory.
 GyroBatches plan_job(Run& run, GyroJob& job) {
   try {
@@ -94,7 +83,7 @@ int gyroaverage(Run& run, const GyroaverageOptions& options) {
   const PlaneFileReader reader(run.comm, options.input, options.field);
   for (const std::string& warning : reader.warnings()) run.warn(options.input + ": " + warning);
   GyroJob job = make_gyro_job(run, options, reader);
-  choose_backend_of(run, job);
+  job.spec.backend = choose_backend(run, options.backend);
   run.outputs.require_writable();
   for (const Keyword& attribute : attributes_of(job)) job.output.attributes.push_back(attribute);
   return options.rho_field.empty() ? average(run, job, reader)

@@ -9,16 +9,19 @@
 #include <span>
 #include <vector>
 
+#include "app/backend_choice.hpp"
 #include "app/gyro/periodic_end.hpp"
 #include "app/predict/memory_estimate.hpp"
 #include "app/report/plan_table.hpp"
 #include "app/transform_setup.hpp"
 #include "base/checked_cast.hpp"
+#include "base/device.hpp"
 #include "base/stage_timer.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "gyro/gyro_checks.hpp"
 #include "io/plane_output.hpp"
 #include "ringweave/error.hpp"
+#include "ringweave/execution.hpp"
 #include "ringweave/gyroaverage.hpp"
 #include "ringweave/views.hpp"
 
@@ -155,6 +158,36 @@ void require_plan(Run& run, const GyroJob& job, const TargetShare& share) {
                   job.options.input, bytes_text(static_cast<double>(estimate.buffers()))));
 }
 
+/// The fields of a step, and where they are averaged.
+template <class T>
+struct TargetStep {
+  ComponentView<T> planes;  ///< whole ones of fields
+  ComponentView<T> rows;    ///< of averages
+  Backend backend;
+};
+
+/// Averages the fields of a step, or transposes their averages. Collective.
+template <class T>
+void average_step(Run& run, const GyroJob& job, const TargetShare& share,
+                  std::span<const double> radii, const TargetStep<T>& step) {
+  const PlaneGrid& grid = job.spec.grid;
+  const GyroMethod method = job.spec.method;
+  const Communicator node = run.comm.node_local();
+  agree(run.comm, [&] {
+    const auto& [planes, rows, backend] = step;
+    if (rows.n_components() == 0) return;
+    if (backend == Backend::cuda) choose_device(node.rank());
+    if (!job.is_adjoint()) {
+      return gyroaverage_with_radii<T>(grid, method, radii, share.row_begin, share.row_end, planes,
+                                       rows, backend);
+    }
+    for (std::int64_t c = 0; c < planes.n_components(); ++c)
+      std::fill_n(planes.component(c).data(), planes.size(), T{0});
+    gyroaverage_with_radii_adjoint<T>(grid, method, radii, share.row_begin, share.row_end, rows,
+                                      planes, backend);
+  });
+}
+
 template <class T>
 void average_stored(Run& run, const GyroJob& job, const TargetShare& share,
                     std::span<const double> radii, const PlaneFileReader& reader,
@@ -167,6 +200,7 @@ void average_stored(Run& run, const GyroJob& job, const TargetShare& share,
     return ComponentBuffer<T>(share.most_fields, share.n_rows() * grid.x.size);
   });
   run.progress.stage("averaging");
+  Backend backend = job.spec.backend;
   for (std::int64_t step = 0; step < share.n_steps; ++step) {
     const std::vector<std::int64_t> fields = share.fields_of(step);
     const PlaneFilePart whole_part{fields, 0, n_rows};
@@ -174,7 +208,6 @@ void average_stored(Run& run, const GyroJob& job, const TargetShare& share,
                                  share.row_begin, share.row_end};
     const ComponentView<T> planes = whole.view().components(0, ssize64(whole_part.fields));
     const ComponentView<T> rows = own.view().components(0, ssize64(own_part.fields));
-    const ComponentView<const T> given = job.is_adjoint() ? rows : planes;
     {
       const StageTimer timer(&run.times, "read");
       reader.read(job.is_adjoint() ? own_part : whole_part,
@@ -182,16 +215,13 @@ void average_stored(Run& run, const GyroJob& job, const TargetShare& share,
     }
     {
       const StageTimer timer(&run.times, "average");
-      agree(run.comm, [&] {
-        if (own_part.fields.empty()) return;
-        if (!job.is_adjoint())
-          return gyroaverage_with_radii<T>(grid, job.spec.method, radii, share.row_begin,
-                                           share.row_end, given, rows);
-        for (std::int64_t c = 0; c < planes.n_components(); ++c)
-          std::fill_n(planes.component(c).data(), planes.size(), T{0});
-        gyroaverage_with_radii_adjoint<T>(grid, job.spec.method, radii, share.row_begin,
-                                          share.row_end, given, planes);
-      });
+      try {
+        average_step<T>(run, job, share, radii, {planes, rows, backend});
+      } catch (const ResourceError& failure) {
+        if (backend != Backend::cuda || job.options.backend != "auto") throw;
+        backend = give_up_device(run, failure.what());
+        average_step<T>(run, job, share, radii, {planes, rows, backend});
+      }
     }
     const StageTimer timer(&run.times, "write");
     writer.write(job.is_adjoint() ? whole_part : own_part,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "gyro/chebyshev_operator.hpp"
+#include "gyro/device_radius_field.hpp"
 #include "gyro/schemes.hpp"
 #include "ringweave/error.hpp"
 
@@ -24,5 +25,22 @@ std::unique_ptr<ChebyshevOperator> make_cuda_chebyshev_operator(const ChebyshevF
                                                                 std::vector<SemiAxes>) {
   lack();
 }
+
+template <class T>
+void average_on_device(const RadiusTargets&, ComponentView<const T>, ComponentView<T>) {
+  lack();
+}
+template <class T>
+void transpose_on_device(const RadiusTargets&, ComponentView<const T>, ComponentView<T>) {
+  lack();
+}
+template void average_on_device(const RadiusTargets&, ComponentView<const float>,
+                                ComponentView<float>);
+template void average_on_device(const RadiusTargets&, ComponentView<const double>,
+                                ComponentView<double>);
+template void transpose_on_device(const RadiusTargets&, ComponentView<const float>,
+                                  ComponentView<float>);
+template void transpose_on_device(const RadiusTargets&, ComponentView<const double>,
+                                  ComponentView<double>);
 
 }  // namespace ringweave::detail::inline gyro

@@ -11,6 +11,7 @@
 #include "base/device.hpp"
 #include "gyro/chebyshev_problem.hpp"
 #include "gyro/gyro_problem.hpp"
+#include "gyro/radius_problem.hpp"
 #include "gyro/schemes.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/execution.hpp"
@@ -144,6 +145,41 @@ TEST_P(GyroaveragesOnDevices, OfSharedRowsAreThoseOfTheHostInASmallCase) {
   expect_shared_rows(comm(), periodic);
 }
 
+/// Averages with a radius for each node of this rank's rows, and their transposes.
+template <class T>
+void expect_radii_as_the_host(const Communicator& comm, const PlaneGrid& grid, GyroMethod method,
+                              std::int64_t n_fields, double bound) {
+  const RadiusProblem problem(grid, method, n_fields, grid.y.size * comm.rank() / comm.size(),
+                              grid.y.size * (comm.rank() + 1) / comm.size());
+  const std::vector<double> averages = problem.average<T>(Backend::cuda);
+  EXPECT_LE(largest_error(averages, problem.average<T>(Backend::host)), bound);
+  EXPECT_EQ(problem.average<T>(Backend::cuda), averages) << "differs from run to run";
+  const std::vector<double> transposes = problem.transpose<T>(Backend::cuda);
+  EXPECT_LE(largest_error(transposes, problem.transpose<T>(Backend::host)), bound);
+  EXPECT_EQ(problem.transpose<T>(Backend::cuda), transposes) << "differs from run to run";
+}
+
+TEST_P(GyroaveragesOnDevices, OverTheRadiusOfEachNodeAreThoseOfTheHostInASmallCase) {
+  const PlaneGrid grid{plane_axis(12, PlaneBoundary::zero, 0, 11),
+                       plane_axis(10, PlaneBoundary::zero, -1, 6.2)};
+  for (const GyroMethod method : {GyroMethod::bilinear, GyroMethod::bicubic})
+    expect_radii_as_the_host<double>(comm(), grid, method, 3, tolerance::gyroaverage);
+}
+
+TEST_P(GyroaveragesOnDevices, OverTheRadiusOfEachNodeAreThoseOfTheHostForAllBoundaries) {
+  for (const PlaneGrid& grid : rectangles_for_radii()) {
+    for (const GyroMethod method : {GyroMethod::bilinear, GyroMethod::bicubic})
+      expect_radii_as_the_host<double>(comm(), grid, method, 1, tolerance::gyroaverage);
+  }
+}
+
+TEST_P(GyroaveragesOnDevices, OfManyFieldsOverTheRadiusOfEachNodeAreThoseOfTheHost) {
+  const PlaneGrid grid{plane_axis(10, PlaneBoundary::periodic),
+                       plane_axis(11, PlaneBoundary::mirror)};
+  for (const GyroMethod method : {GyroMethod::bilinear, GyroMethod::bicubic})
+    expect_radii_as_the_host<float>(comm(), grid, method, 9, tolerance::single_storage);
+}
+
 TEST(GyroaveragesWithoutADevice, AreRefusedOnAllRanks) {
   if (device_count() > 0) GTEST_SKIP() << "there is a device";
   for (const GyroMethod method : all_gyro_methods) {
@@ -151,6 +187,12 @@ TEST(GyroaveragesWithoutADevice, AreRefusedOnAllRanks) {
     spec.backend = Backend::cuda;
     expect_error(cuda_version().empty() ? ErrorKind::usage : ErrorKind::resource,
                  "choose the host backend", [&] { Gyroaverage(Communicator::world(), spec); });
+  }
+  const RadiusProblem problem(rectangle(GyroMethod::bicubic, {}, 1).grid, GyroMethod::bicubic, 1);
+  for (const bool is_average : {true, false}) {
+    expect_error(
+        cuda_version().empty() ? ErrorKind::usage : ErrorKind::resource, "choose the host backend",
+        [&] { is_average ? problem.average(Backend::cuda) : problem.transpose(Backend::cuda); });
   }
 }
 
