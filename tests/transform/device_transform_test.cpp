@@ -8,7 +8,7 @@
 #include "ringweave/error.hpp"
 #include "ringweave/execution.hpp"
 #include "ringweave/transform.hpp"
-#include "support/rank_groups.hpp"
+#include "support/on_devices.hpp"
 #include "transform/device_budget.hpp"
 #include "transform/offloaded_transform.hpp"
 #include "transform/transform_cases.hpp"
@@ -18,17 +18,6 @@
 namespace ringweave::detail::test {
 namespace {
 
-/// Relative to the host, double precision.
-constexpr double as_the_host = 1e-12;
-
-class OnDevices : public OnEveryRankCount {
- protected:
-  void SetUp() override {
-    OnEveryRankCount::SetUp();
-    if (device_count() == 0) GTEST_SKIP() << "no CUDA device: " << device_obstacle();
-    choose_device(Communicator::world().node_local().rank());
-  }
-};
 INSTANTIATE_TEST_SUITE_P(Ranks, OnDevices, every_rank_count(), name_of_rank_groups);
 
 TransformSpec cuda_spec(const Case& of) {

@@ -93,7 +93,7 @@ std::optional<LensedGrid> lensed_of(Run& run, const ModelOptions& options) {
     throw UsageError("--points and --lens are two predictions; give one of them");
   const TransformOptions& asked = options.transform;
   if (asked.backend == "cuda")
-    throw UsageError("--backend cuda: maps are lensed on the host; leave it out");
+    throw UsageError("--backend cuda: lensed maps are predicted on the host only; leave it out");
   const auto grid = named_grid(asked);
   const PointSpec spec =
       make_point_spec(run, {asked,

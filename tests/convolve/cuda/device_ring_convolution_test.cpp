@@ -15,7 +15,7 @@
 #include "ringweave/execution.hpp"
 #include "ringweave/grid.hpp"
 #include "support/noise.hpp"
-#include "support/rank_groups.hpp"
+#include "support/on_devices.hpp"
 #include "support/tolerance.hpp"
 
 // The ring convolution on a device against the host's. Ranks of one launch share the available
@@ -23,17 +23,7 @@
 namespace ringweave::detail::test {
 namespace {
 
-/// Relative to the host, double precision.
-constexpr double as_the_host = 1e-12;
-
-class RingSumsOnDevices : public OnEveryRankCount {
- protected:
-  void SetUp() override {
-    OnEveryRankCount::SetUp();
-    if (device_count() == 0) GTEST_SKIP() << "no CUDA device: " << device_obstacle();
-    choose_device(Communicator::world().node_local().rank());
-  }
-};
+class RingSumsOnDevices : public OnDevices {};
 INSTANTIATE_TEST_SUITE_P(Ranks, RingSumsOnDevices, every_rank_count(), name_of_rank_groups);
 
 /// Fills maps of own rings with noise that does not depend on the ranks.

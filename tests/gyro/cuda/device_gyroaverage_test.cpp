@@ -17,24 +17,14 @@
 #include "ringweave/execution.hpp"
 #include "ringweave/gyroaverage.hpp"
 #include "support/expect_error.hpp"
-#include "support/rank_groups.hpp"
+#include "support/on_devices.hpp"
 #include "support/tolerance.hpp"
 
 // Gyroaverages on a device against the host's. Ranks of one launch share the available devices.
 namespace ringweave::detail::test {
 namespace {
 
-/// Relative to the host, double precision.
-constexpr double as_the_host = 1e-12;
-
-class GyroaveragesOnDevices : public OnEveryRankCount {
- protected:
-  void SetUp() override {
-    OnEveryRankCount::SetUp();
-    if (device_count() == 0) GTEST_SKIP() << "no CUDA device: " << device_obstacle();
-    choose_device(Communicator::world().node_local().rank());
-  }
-};
+class GyroaveragesOnDevices : public OnDevices {};
 INSTANTIATE_TEST_SUITE_P(Ranks, GyroaveragesOnDevices, every_rank_count(), name_of_rank_groups);
 
 double rms_difference(const std::vector<double>& found, const std::vector<double>& expected) {

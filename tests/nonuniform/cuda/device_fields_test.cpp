@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "base/device.hpp"
-#include "nonuniform/cuda/on_devices.hpp"
 #include "nonuniform/point_problem.hpp"
 #include "ringweave/points.hpp"
 #include "support/expect_error.hpp"
+#include "support/on_devices.hpp"
 #include "support/tolerance.hpp"
 
 // Fields on the fine rows of a device against those of the host.

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "base/device.hpp"
-#include "nonuniform/cuda/on_devices.hpp"
 #include "nonuniform/lensing_problem.hpp"
 #include "ringweave/lensing.hpp"
 #include "support/expect_error.hpp"
+#include "support/on_devices.hpp"
 #include "support/tolerance.hpp"
 
 // Lensing on devices against the host.

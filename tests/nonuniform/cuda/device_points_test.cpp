@@ -8,10 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "nonuniform/cuda/on_devices.hpp"
 #include "nonuniform/point_problem.hpp"
 #include "ringweave/points.hpp"
-#include "support/rank_groups.hpp"
+#include "support/on_devices.hpp"
 #include "support/tolerance.hpp"
 
 // The transform to points on a device against the host's.
