@@ -101,7 +101,7 @@ struct AverageTargets {
   template <class Block>
   RINGWEAVE_LAUNCH void operator()(const Block& block, Shared& shared) const {
     const std::int64_t first = block.index() * warp_lanes;
-    const std::int64_t n_targets = (grid.row_end - grid.row_begin) * grid.n_x;
+    const std::int64_t n_targets = grid.n_targets();
     block.each([&](int thread) {
       const int lane = thread % warp_lanes;
       const int quadrant = thread / warp_lanes;
@@ -316,7 +316,7 @@ struct SumCells {
   RINGWEAVE_LAUNCH void operator()(const Block& block, Shared&) const {
     block.each([&](int thread) {
       const std::int64_t cell = block.index() * block_threads + thread;
-      if (cell < grid.cells_x * grid.cells_y) sum(cell);
+      if (cell < grid.n_cells()) sum(cell);
     });
   }
 
@@ -324,7 +324,7 @@ struct SumCells {
   RINGWEAVE_HOST_DEVICE void sum(std::int64_t cell) const {
     const std::int64_t y = cell / grid.cells_x;
     const std::int64_t x = cell - y * grid.cells_x;
-    const std::int64_t n_targets = (grid.row_end - grid.row_begin) * grid.n_x;
+    const std::int64_t n_targets = grid.n_targets();
     Array<ArcMoments<n_functions>, planes> sums;
     RINGWEAVE_UNROLL
     for (int p = 0; p < planes; ++p) sums[p].clear();
@@ -350,7 +350,7 @@ struct SumCells {
         }
       }
     }
-    const std::int64_t n_cells = grid.cells_x * grid.cells_y;
+    const std::int64_t n_cells = grid.n_cells();
     RINGWEAVE_UNROLL
     for (int p = 0; p < planes; ++p) {
       RINGWEAVE_UNROLL
@@ -412,11 +412,11 @@ struct SumCorners {
     if (y < grid.row_begin || y >= grid.row_end) return 0;
     const std::int64_t target = (y - grid.row_begin) * grid.n_x + x;
     if (!circle_of(grid, radii[target]).is_point()) return 0;
-    return results[plane * (grid.row_end - grid.row_begin) * grid.n_x + target];
+    return results[plane * grid.n_targets() + target];
   }
   RINGWEAVE_HOST_DEVICE void add(std::int64_t plane, std::int64_t cell, int j, int i,
                                  double* sums) const {
-    const std::int64_t n_cells = grid.cells_x * grid.cells_y;
+    const std::int64_t n_cells = grid.n_cells();
     const double* const of = cells + plane * n_functions * n_functions * n_cells + cell;
     RINGWEAVE_UNROLL
     for (int k = 0; k < numbers; ++k)

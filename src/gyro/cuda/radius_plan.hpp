@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "base/host_device.hpp"
 #include "gyro/arc_moments.hpp"
 #include "gyro/interpolation.hpp"
 #include "ringweave/gyroaverage.hpp"
@@ -41,8 +42,8 @@ struct RadiusGrid {
   ArcRule rule{};
 
   std::int64_t n_nodes() const { return n_x * n_y; }
-  std::int64_t n_cells() const { return cells_x * cells_y; }
-  std::int64_t n_targets() const { return (row_end - row_begin) * n_x; }
+  RINGWEAVE_HOST_DEVICE std::int64_t n_cells() const { return cells_x * cells_y; }
+  RINGWEAVE_HOST_DEVICE std::int64_t n_targets() const { return (row_end - row_begin) * n_x; }
 };
 
 /// The radii of a row.

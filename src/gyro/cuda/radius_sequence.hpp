@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 
-#include "base/checked_cast.hpp"
 #include "base/cuda/for_groups.hpp"
 #include "base/cuda/row_pieces.hpp"
 #include "gyro/cuda/radius_launches.hpp"
@@ -32,7 +30,7 @@ class RadiusSequence {
         grid_(plan.grid),
         most_planes_(most_planes),
         radii_(machine.upload(plan.radii.data(), plan.grid.n_targets())),
-        rows_(machine.upload(plan.rows.data(), ssize64(plan.rows))),
+        rows_(machine.upload(plan.rows)),
         x_taps_(plan.x_taps, machine),
         y_taps_(plan.y_taps, machine) {}
 
@@ -70,9 +68,9 @@ class RadiusSequence {
     Buffer<std::int64_t> begin;
 
     Taps(const DerivativeTaps& of, Machine& machine)
-        : taps(machine.upload(of.taps.data(), ssize64(of.taps))),
-          transposed(machine.upload(of.transposed.data(), ssize64(of.transposed))),
-          begin(machine.upload(of.begin.data(), ssize64(of.begin))) {}
+        : taps(machine.upload(of.taps)),
+          transposed(machine.upload(of.transposed)),
+          begin(machine.upload(of.begin)) {}
   };
 
   RowPieces node_rows(std::int64_t n_planes) const { return {n_planes * grid_.n_y, grid_.n_x}; }
@@ -80,11 +78,10 @@ class RadiusSequence {
   /// Memory that grows to what a call needs.
   struct Scratch {
     Buffer<double> buffer;
-    std::int64_t size = 0;
 
     double* grow(std::int64_t wanted, Machine& machine) {
-      if (size < wanted) buffer = machine.template allocate<double>(wanted);
-      size = std::max(size, wanted);
+      if (buffer.bytes() < wanted * std::int64_t{sizeof(double)})
+        buffer = machine.template allocate<double>(wanted);
       return buffer.data();
     }
   };
