@@ -15,8 +15,10 @@ run() {
   [ "$preset" = release-mpich ] && optimisation=("-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG")
   cmake --preset "$preset" "${optimisation[@]}"
   cmake --build --preset "$preset" --target "${targets[@]}"
+  echo "after $SECONDS s: $preset is built"
   # One more than processors: tests that launch programs wait for them.
   ctest --preset "$preset" -j "$(($(nproc) + 1))" "$@"
+  echo "after $SECONDS s: tests of $preset have passed"
 }
 
 for preset in "${@:-release large release-mpich asan tsan}"; do

@@ -20,12 +20,21 @@ std::string variable(const char* name) {
   return text == nullptr ? "" : text;
 }
 
+bool is_set(const char* name) { return !variable(name).empty(); }
+
+/// Tells whether a launcher of MPI, mpirun or srun --mpi, started this process.
+bool is_rank() {
+  constexpr std::array<const char*, 4> names{"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMI_RANK",
+                                             "PMIX_RANK"};
+  return std::any_of(names.begin(), names.end(), is_set);
+}
+
 /// Variables with the number of ranks that a launcher started, where this process is one of them.
 std::vector<const char*> counts_of_launchers() {
   std::vector<const char*> names{"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"};
-  if (!variable("SLURM_STEP_NUM_TASKS").empty()) {
+  if (is_set("SLURM_STEP_NUM_TASKS")) {
     names.push_back("SLURM_STEP_NUM_TASKS");
-  } else if (!variable("SLURM_PROCID").empty() && variable("ENVIRONMENT") != "BATCH") {
+  } else if (is_set("SLURM_PROCID") && variable("ENVIRONMENT") != "BATCH") {
     // In a batch script, without srun, one process is right where the job has several tasks.
     names.push_back("SLURM_NTASKS");
   }
@@ -34,11 +43,13 @@ std::vector<const char*> counts_of_launchers() {
 
 }  // namespace
 
-bool is_launched() {
-  constexpr std::array<const char*, 5> names{"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMI_RANK",
-                                             "PMIX_RANK", "SLURM_PROCID"};
-  return std::any_of(names.begin(), names.end(),
-                     [](const char* name) { return !variable(name).empty(); });
+bool is_launched() { return is_rank() || is_set("SLURM_PROCID"); }
+
+bool is_alone() {
+  const std::vector<const char*> counts = counts_of_launchers();
+  return !is_rank() && std::all_of(counts.begin(), counts.end(), [](const char* name) {
+    return std::atoi(variable(name).c_str()) <= 1;
+  });
 }
 
 void refuse_lone_rank(const Communicator& comm) {

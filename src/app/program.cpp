@@ -105,6 +105,9 @@ void prepare_process() {
   // Without a launcher, Open MPI starts a daemon that only programs which start others need. It
   // takes a third of a short command's time, and the end of the run waits for it.
   setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
+  // Such processes would share one directory for what ranks share. One that ends removes it while
+  // another that starts makes its own below, and does not start.
+  if (is_alone()) setenv("OMPI_MCA_orte_create_session_dirs", "0", 0);
 }
 
 bool answer_without_mpi(int argc, const char* const* argv) {

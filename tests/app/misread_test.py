@@ -341,6 +341,17 @@ class Ranks(SmallSky):
                          *smooth, environment=variables, ranks=(1,))
         self.assertFalse((self.folder / "alone.h5").exists())
 
+    def test_one_process_shares_no_folder_with_others(self):
+        if not program.uses_open_mpi():
+            self.skipTest("the folders are those of Open MPI")
+        folder = self.folder / "session"
+        folder.mkdir()
+        for variables in ({}, {"SLURM_NTASKS": "8", "SLURM_PROCID": "0", "ENVIRONMENT": "BATCH"}):
+            changed = folder.stat().st_mtime_ns
+            self.done("info", "sky.h5", environment={"TMPDIR": str(folder), **variables})
+            self.assertEqual(folder.stat().st_mtime_ns, changed, variables)
+            self.assertEqual(list(folder.iterdir()), [])
+
     def test_one_rank_of_a_larger_job_is_right_where_no_launcher_started_it(self):
         for variables in ({"SLURM_NTASKS": "8"}, {"SLURM_NTASKS": "8", "SLURM_PROCID": "0", "ENVIRONMENT": "BATCH"},
                           {"SLURM_NTASKS": "8", "SLURM_STEP_NUM_TASKS": "1", "SLURM_PROCID": "0"}):
