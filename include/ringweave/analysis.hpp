@@ -110,7 +110,8 @@ class Analysis {
 };
 
 /// Returns the inner product of the a_lm of real fields: the sum over components of a_l0 b_l0 + 2
-/// sum_{m > 0} Re(conj(a_lm) b_lm), over all ranks. Collective.
+/// sum_{m > 0} Re(conj(a_lm) b_lm), over all ranks. Collective. Error  UsageError where components
+/// or sizes are not those of the layout, or not the same.
 template <class T>
 double inner_product(const Communicator& comm, const AlmLayout& layout, AlmView<const T> a,
                      AlmView<const T> b);
@@ -121,12 +122,13 @@ double squared_norm(const Communicator& comm, MapView<const T> map);
 
 /// Returns C_l^XY = sum_m Re(conj(x_lm) y_lm) / (2 l + 1) of the a_lm of all ranks. One component:
 /// TT; two: EE BB EB; three: TT EE BB TE EB TB. The same on every rank. Collective.
+/// Error  UsageError for another number of components, or of coefficients than the layout's.
 template <class T>
 Spectra power_spectra(const Communicator& comm, const AlmLayout& layout, AlmView<const T> alm);
 
 /// Returns the cross spectra of two skies, x_lm of the first and y_lm of the second, as
 /// power_spectra(). Two components: EE BB EB BE; three: TT EE BB TE EB TB ET BE BT. Collective.
-/// Error  UsageError where they differ in their number of components.
+/// Error  UsageError as power_spectra(), and where they differ in their number of components.
 template <class T>
 Spectra cross_spectra(const Communicator& comm, const AlmLayout& layout, AlmView<const T> first,
                       AlmView<const T> second);
@@ -152,7 +154,7 @@ struct SkyFraction {
 
 /// Returns the sky fraction of a mask. Rings that the grid lacks, being a subset, count as masked.
 /// mask  [own pixel], 0 to 1
-/// Collective.
+/// Collective. Error  UsageError for another number of pixels.
 SkyFraction sky_fraction(const Communicator& comm, const LocalRings& rings,
                          std::span<const double> mask);
 
@@ -162,7 +164,7 @@ SkyFraction sky_fraction(const Communicator& comm, const LocalRings& rings,
 /// the angle. OpenMP over rings. Collective.
 /// mask   [own pixel], 0 to 1
 /// angle  radians
-/// Error  UsageError for an angle that is not above 0 and at most pi.
+/// Error  UsageError for an angle that is not above 0 and at most pi, or another number of pixels.
 void apodise(const Communicator& comm, const LocalRings& rings, double angle,
              std::span<double> mask);
 

@@ -87,6 +87,7 @@ int work(const Communicator& comm, int argc, const char* const* argv) {
   run.outputs.announce(run.options.report, OutputContent::report);
   run.outputs.keep(run.options.machine);
   const int code = parsed.execute(run);
+  tell_stages(run);
   write_report(run);
   run.outputs.commit();
   if (!run.conclusion.empty()) run.say(run.conclusion);

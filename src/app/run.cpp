@@ -129,6 +129,16 @@ nlohmann::ordered_json json_of_origin(const Run& run) {
           {"date", utc_now()}};
 }
 
+void tell_stages(Run& run) {
+  if (!run.options.verbose) return;
+  std::string text;
+  for (const std::string& stage : stages_of_any_rank(run)) {
+    text += fmt::format("{}{} {:.2g}", text.empty() ? "" : ", ", stage,
+                        run.comm.max(run.times.seconds(stage)));
+  }
+  if (!text.empty()) run.say("measured seconds of the slowest rank: " + text);
+}
+
 void write_report(Run& run) {
   if (run.options.report.empty()) return;
   run.times.add("memory", MemoryMeter::touch_seconds());

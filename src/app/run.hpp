@@ -81,6 +81,9 @@ nlohmann::ordered_json over_ranks(const Communicator& comm, double value);
 /// begins.
 nlohmann::ordered_json json_of_origin(const Run& run);
 
+/// Prints the seconds of all stages with --verbose. Collective.
+void tell_stages(Run& run);
+
 /// Writes run.report with versions, layout, stages (min, mean, max over ranks), rates of the files
 /// and memory to the output of options.report, if asked. Collective.
 void write_report(Run& run);

@@ -148,7 +148,7 @@ Analysed<T> transform_map(Run& run, const SkyAnalysis& job, const std::string& p
   // Clang 14 loses the old value where a template assigns a list without its type.
   run.report["analysis"] =
       nlohmann::ordered_json{{"iterations", report.iterations}, {"residuals", report.residuals}};
-  run.say(fmt::format("{} iterations, relative residual {:.3e}", report.iterations,
+  run.say(fmt::format("{} iteration(s), relative residual {:.3e}", report.iterations,
                       report.residuals.back()));
   if (tolerance > 0 && report.residuals.back() > tolerance) {
     run.warn(fmt::format("the residual did not reach --tol {} within {} passes", tolerance,

@@ -80,11 +80,18 @@ void iterate(int n_iter, double squared_input, AnalysisReport& report,
 
 constexpr auto no_pass = [] { return 0.0; };
 
+constexpr const char* in_inner_product = "inner product of a_lm";
+
 }  // namespace
 
 template <class T>
 double inner_product(const Communicator& comm, const AlmLayout& layout, AlmView<const T> a,
                      AlmView<const T> b) {
+  agree(comm, [&] {
+    require_planned(in_inner_product, b.n_components(), a.n_components(), "components");
+    for (const AlmView<const T>& alm : {a, b})
+      require_planned(in_inner_product, alm.size(), layout.size(), "coefficients of a component");
+  });
   double sum = 0;
   for (std::int64_t c = 0; c < a.n_components(); ++c) {
     const auto x = a.component(c);

@@ -89,6 +89,11 @@ class MaskedRuns {
   std::vector<MaskedRun> runs_;
 };
 
+/// Collective.
+void require_mask(const Communicator& comm, const LocalRings& rings, std::int64_t size) {
+  agree(comm, [&] { require_planned("mask", size, rings.n_pixels(), "pixels"); });
+}
+
 double squared_sine(double angle) { return std::sin(angle) * std::sin(angle); }
 
 /// The least sin^2(d / 2) of the seen pixels of one ring to masked pixels, where it is below
@@ -147,6 +152,7 @@ class Distances {
 
 SkyFraction sky_fraction(const Communicator& comm, const LocalRings& rings,
                          std::span<const double> mask) {
+  require_mask(comm, rings, ssize64(mask));
   double sums[3] = {0, 0, 0};  // of the area, of w and of w^2
   bool has_areas = true;
   for (std::int64_t r = 0; r < rings.n_rings(); ++r) {
@@ -173,6 +179,7 @@ void apodise(const Communicator& comm, const LocalRings& rings, double angle,
           fmt::format("an apodisation of {} radians: expected above 0 and at most pi", angle));
     }
   });
+  require_mask(comm, rings, ssize64(mask));
   const MaskedRuns runs(comm, rings, mask);
   const RingGrid& grid = rings.grid();
   const double most = squared_sine(angle / 2);

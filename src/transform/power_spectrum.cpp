@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/checked_cast.hpp"
+#include "distribute/mpi/agree.hpp"
 #include "ringweave/analysis.hpp"
 #include "ringweave/error.hpp"
 
@@ -46,11 +48,22 @@ std::vector<Product> cross_products_of(std::int64_t n_components) {
   return products;
 }
 
+void require_coefficients(const AlmLayout& layout, std::int64_t size) {
+  require_planned("spectra", size, layout.size(), "coefficients of a component");
+}
+
+/// Returns spectra of zeros.
+Spectra zeros(int lmax, const std::vector<Product>& products) {
+  Spectra spectra(lmax);
+  for (const Product& product : products) spectra.values(product.name);
+  return spectra;
+}
+
+/// Adds these products to spectra of zeros. Collective.
 template <class T>
-Spectra spectra_of(const Communicator& comm, const AlmLayout& layout,
+Spectra spectra_of(const Communicator& comm, const AlmLayout& layout, Spectra spectra,
                    const std::vector<Product>& products, AlmView<const T> first,
                    AlmView<const T> second) {
-  Spectra spectra(layout.lmax());
   for (const Product& product : products) {
     const auto x = first.component(product.x);
     const auto y = second.component(product.y);
@@ -74,18 +87,30 @@ Spectra spectra_of(const Communicator& comm, const AlmLayout& layout,
 
 template <class T>
 Spectra power_spectra(const Communicator& comm, const AlmLayout& layout, AlmView<const T> alm) {
-  return spectra_of<T>(comm, layout, products_of(alm.n_components()), alm, alm);
+  std::vector<Product> products;
+  Spectra spectra = agreed(comm, [&] {
+    products = products_of(alm.n_components());
+    require_coefficients(layout, alm.size());
+    return zeros(layout.lmax(), products);
+  });
+  return spectra_of<T>(comm, layout, std::move(spectra), products, alm, alm);
 }
 
 template <class T>
 Spectra cross_spectra(const Communicator& comm, const AlmLayout& layout, AlmView<const T> first,
                       AlmView<const T> second) {
-  if (first.n_components() != second.n_components()) {
-    throw UsageError("cross spectra are made of skies with the same components, not of " +
-                     std::to_string(first.n_components()) + " and " +
-                     std::to_string(second.n_components()));
-  }
-  return spectra_of<T>(comm, layout, cross_products_of(first.n_components()), first, second);
+  std::vector<Product> products;
+  Spectra spectra = agreed(comm, [&] {
+    if (first.n_components() != second.n_components()) {
+      throw UsageError("cross spectra are made of skies with the same components, not of " +
+                       std::to_string(first.n_components()) + " and " +
+                       std::to_string(second.n_components()));
+    }
+    products = cross_products_of(first.n_components());
+    for (const AlmView<const T>& alm : {first, second}) require_coefficients(layout, alm.size());
+    return zeros(layout.lmax(), products);
+  });
+  return spectra_of<T>(comm, layout, std::move(spectra), products, first, second);
 }
 
 #define RINGWEAVE_INSTANTIATE(T)                                                              \

@@ -55,7 +55,7 @@ class OtherKinds(SmallSky):
         for ranks in (1, 3):
             out = self.done("info", "points.txt", "points.h5", "values.h5", ranks=ranks).out
             for words in ("points.txt: points: 3, psi no, theta 0.25 to 3 rad", "points.h5: points: 3, psi yes",
-                          "values.h5: values at 3 points, components T N", "mean 3  sigma 2.16025",
+                          "values.h5: values at 3 point(s), components T N", "mean 3  sigma 2.16025",
                           "mean 2  sigma 0"):
                 self.assertIn(words, out)
 

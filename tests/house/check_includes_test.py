@@ -35,6 +35,12 @@ class IncludeCheck(unittest.TestCase):
         self.assert_one("src/io/a.cpp", "# include <transform/analysis.hpp>\n", "may not include room transform")
         self.assert_one("perf_models/a.cpp", '#include "distribute/mpi/agree.hpp"\n', "may not include room distribute")
 
+    def test_a_wing_may_include_wings_of_its_row(self):
+        self.assert_none("src/convolve/split/a.cpp", '#include "convolve/ring/kernel.hpp"\n#include "convolve/a.hpp"\n')
+        self.assert_none("src/convolve/a.cpp", '#include "convolve/split/b.hpp"\n')
+        self.assert_one("src/convolve/ring/a.cpp", '#include "convolve/split/b.hpp"\n', "may not include convolve/split")
+        self.assert_one("src/app/plot/a.cpp", '#include "app/cli/b.hpp"\n', "src/app/plot/a.cpp:1:")
+
     def test_the_line_is_named(self):
         self.assert_one("src/base/a.cpp", '\n#include "sphere/mode_layout.hpp"\n', "src/base/a.cpp:2:")
 

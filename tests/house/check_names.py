@@ -14,7 +14,7 @@ SOURCES = {".cpp", ".hpp", ".cu", ".cuh"}
 IGNORED = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|^[ \t]*#(?:[^\n\\]|\\\n|\\.)*', re.DOTALL | re.MULTILINE)
 SCOPE = re.compile(r"""
     (?P<namespace>\bnamespace\s+(?P<space>[\w:]*(?:inline\s+\w+)?[\w:]*)\s*\{)
-  | \b(?:enum\s+class|enum|struct|class|union)\s+(?:alignas\([^)]*\)\s*)?(?P<type>\w+)
+  | \b(?:enum\s+class|enum|struct|class|union)\s+(?:alignas\([^)]*\)\s*|\[\[[^\]]*\]\]\s*)*(?P<type>\w+)
       \s*(?:final\s*)?(?::(?!:)[^;{}]*)?\{
   | (?P<open>\{) | (?P<close>\})
 """, re.VERBOSE)

@@ -17,6 +17,10 @@ class TypesOfAFile(unittest.TestCase):
         text = "namespace a {\nnamespace b::c {\nstruct S {};\nenum class E : int { x };\n}\nclass D final : S {};\n}"
         self.assertEqual(names(text), ["a::b::c::S", "a::b::c::E", "a::D"])
 
+    def test_attributes_and_alignment_do_not_hide_types(self):
+        text = "namespace a {\nstruct [[nodiscard]] S {};\nclass alignas(64) [[maybe_unused]] T {};\n}"
+        self.assertEqual(names(text), ["a::S", "a::T"])
+
     def test_nested_and_unnamed_ones_are_not(self):
         text = "namespace a {\nstruct S { struct T {}; };\nvoid f() { struct U {}; }\nnamespace {\nstruct V {};\n}\n}"
         self.assertEqual(names(text), ["a::S"])

@@ -106,5 +106,12 @@ TEST_P(OnEveryRankCount, AnglesThatAreNoneAreRefused) {
     EXPECT_THROW(apodise(comm(), rings, angle, mask), UsageError) << angle;
 }
 
+TEST_P(OnEveryRankCount, AMaskThatIsTooShortOnOneRankIsRefusedOnAll) {
+  const LocalRings rings = rings_of(comm(), share(RingGrid::healpix(2)));
+  std::vector<double> mask(to_size(rings.n_pixels() - (comm().is_root() ? 1 : 0)), 1.0);
+  EXPECT_THROW(apodise(comm(), rings, 0.1, mask), UsageError);
+  EXPECT_THROW(sky_fraction(comm(), rings, mask), UsageError);
+}
+
 }  // namespace
 }  // namespace ringweave::detail::test

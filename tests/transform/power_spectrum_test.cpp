@@ -118,5 +118,19 @@ TEST_P(OnEveryRankCount, PowerSpectraOfFourComponentsAreRefused) {
   EXPECT_THROW(power_spectra<double>(comm(), plan.alm, std::as_const(alm).view()), UsageError);
 }
 
+TEST_P(OnEveryRankCount, SizesThatDifferFromTheLayoutOnOneRankAreRefusedOnAll) {
+  const TransformPlan plan(Case{share(RingGrid::healpix(4)), 8, 8, {0}}.spec(), comm().rank(),
+                           comm().size());
+  const AlmBuffer<double> alm(1, plan.alm.size());
+  const std::int64_t missing = comm().is_root() ? 1 : 0;
+  const AlmView<const double> part(alm.view().data(), 1, plan.alm.size() - missing);
+  EXPECT_THROW(power_spectra<double>(comm(), plan.alm, part), UsageError);
+  EXPECT_THROW(cross_spectra<double>(comm(), plan.alm, alm.view(), part), UsageError);
+  EXPECT_THROW(inner_product<double>(comm(), plan.alm, alm.view(), part), UsageError);
+  const AlmBuffer<double> two(comm().is_root() ? 2 : 1, plan.alm.size());
+  EXPECT_THROW(inner_product<double>(comm(), plan.alm, alm.view(), two.view()), UsageError);
+  EXPECT_THROW(cross_spectra<double>(comm(), plan.alm, alm.view(), two.view()), UsageError);
+}
+
 }  // namespace
 }  // namespace ringweave::detail::test

@@ -39,7 +39,8 @@ void declare_common(CLI::App& app, CommonOptions& options) {
       ->capture_default_str();
   group.flag("--overwrite", options.overwrite,
              "Replace outputs that exist. Default: that is an error.");
-  group.flag("--verbose", options.verbose, "Print more about the run, including the plan.");
+  group.flag("--verbose", options.verbose,
+             "Print more about the run, including the plan and the seconds of its stages.");
 }
 
 void declare_synthesize(CLI::App& command, SynthesizeOptions& options) {

@@ -190,7 +190,7 @@ void describe_points(Run& run, const std::string& path, const InfoOptions& optio
 void describe_values(Run& run, const std::string& path, const InfoOptions& options) {
   const ValuesFile file = read_values(run.comm, path);
   const ValuesHeader& header = file.header;
-  run.say(fmt::format("{}: values at {} points, components {}, {} precision, unit {}", path,
+  run.say(fmt::format("{}: values at {} point(s), components {}, {} precision, unit {}", path,
                       file.total, fmt::join(header.components, " "), name_of(header.precision),
                       header.unit.empty() ? "-" : header.unit));
   describe_origin(run, file.origin, options);

@@ -197,7 +197,7 @@ void evaluate_map(Run& run, const PointJob& job, SkyAnalysis& analysis,
 
 /// Says what was computed.
 void conclude(Run& run, const PointJob& job) {
-  run.conclusion = fmt::format("{}: {} at {} points", job.options.output(),
+  run.conclusion = fmt::format("{}: {} at {} point(s)", job.options.output(),
                                fmt::join(names_of_values(job), " "), job.points.total);
 }
 

@@ -317,7 +317,7 @@ int model(Run& run, const ModelOptions& options) {
         fmt::format("the grid is that of fine rows, from which values at {} points are "
                     "interpolated: taps {} x {}, error {:.1e}; {}",
                     report.points, report.theta_taps, report.phi_taps, report.predicted_error,
-                    lensed ? "values are exchanged as if every pixel were another rank's"
+                    lensed ? "values of pixels that another rank sums are exchanged"
                            : "every value goes to another rank"));
   }
   if (lensed) {

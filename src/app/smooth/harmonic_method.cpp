@@ -57,7 +57,7 @@ class HarmonicMethod final : public SmoothingMethod {
   void release() override { transform_->release_workspace(); }
   void record() override { transform_.record(); }
   std::string summary() const override {
-    return fmt::format("harmonic method, lmax {}, {} iterations", lmax(), iterations_);
+    return fmt::format("harmonic method, lmax {}, {} iteration(s)", lmax(), iterations_);
   }
 
  private:

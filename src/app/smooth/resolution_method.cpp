@@ -94,8 +94,8 @@ class ResolutionMethod final : public SmoothingMethod {
     record_transform(run_, *synthesis_, {.all_fields = n_syntheses_}, PlanPart::synthesis);
   }
   std::string summary() const override {
-    return fmt::format("harmonic method, lmax {}, {} iterations, {} to {}", from_.lmax, iterations_,
-                       job_.header.grid->name(), job_.new_grid->name());
+    return fmt::format("harmonic method, lmax {}, {} iteration(s), {} to {}", from_.lmax,
+                       iterations_, job_.header.grid->name(), job_.new_grid->name());
   }
 
  private:

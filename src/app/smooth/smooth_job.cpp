@@ -45,7 +45,7 @@ void tell_analysis(Run& run, const SmoothJob& job, const std::vector<std::string
   if (job.smoothing.tolerance == 0)
     require_converging(run.comm, maps.front(), *job.header.grid, lmax, analysis.residuals);
   if (!analysis.residuals.empty()) {
-    const std::string line = fmt::format("{} iterations, relative residual {:.3e}",
+    const std::string line = fmt::format("{} iteration(s), relative residual {:.3e}",
                                          analysis.iterations, analysis.residuals.back());
     job.maps.is_single() ? run.say(line) : run.detail(fmt::format("{}...: {}", maps.front(), line));
     note_what_remains(run, maps.front(), lmax, analysis.residuals);
