@@ -115,8 +115,8 @@ class MapReader {
   MapHeader header_;
 };
 
-/// Opens a map by its extension: .fits .fit .fits.gz, .h5 .hdf5 .nc. `variable` chooses among the
-/// variables of a file of latitudes and longitudes; empty: all that are maps. Collective.
+/// Opens a map by its extension: .fits .fit .fits.gz, .h5 .hdf5, .nc .nc4. `variable` chooses among
+/// the variables of a file of latitudes and longitudes; empty: all that are maps. Collective.
 /// Error  UsageError for another extension, or a `variable` that the file cannot have; DataError
 ///        for a file that is missing or broken.
 std::unique_ptr<MapReader> open_map(const Communicator& comm, const std::string& path,
