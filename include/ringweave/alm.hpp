@@ -7,19 +7,21 @@
 
 namespace ringweave {
 
-/// The fields that go through a transform together, each with its spin: {0} is T, {0, 2} is TQU,
-/// {0, 0, 0} three scalar maps, {2} a QU map. A scalar field has one component (a_lm <-> map), a
-/// field of spin s >= 1 two (E, B <-> the real and imaginary part, Q, U for s = 2). Components are
-/// numbered field by field.
+/// Set of the fields that go through a transform together, each with its spin: {0} is T, {0, 2} is
+/// TQU, {0, 0, 0} three scalar maps, {2} a QU map. A scalar field has one component (a_lm <-> map),
+/// a field of spin s >= 1 two (E, B <-> the real and imaginary part, Q, U for s = 2). Components
+/// are numbered field by field.
 class FieldSet {
  public:
   struct Field {
     int spin;
     std::int64_t first_component;
   };
-  /// Error  UsageError when empty or a spin is negative.
+  /// Makes a set of fields with these spins.
+  /// Error  UsageError when there are none or a spin is negative.
   explicit FieldSet(const std::vector<int>& spins);
-  /// `count` fields of one spin.
+  /// Makes a set of `count` fields of one spin, 1 or more.
+  /// Error  UsageError when there are none or the spin is negative.
   static FieldSet batch(int spin, int count) {
     return FieldSet(std::vector<int>(static_cast<std::size_t>(count), spin));
   }
@@ -34,13 +36,15 @@ class FieldSet {
   int max_spin_ = 0;
 };
 
-/// Where the a_lm of some orders lie in one component: m-major, l = m..lmax contiguous, orders
+/// Layout of the a_lm of some orders in one component: m-major, l = m..lmax contiguous, orders
 /// ascending. With all orders this is healpy's order, index m (2 lmax + 1 - m) / 2 + l.
 class AlmLayout {
  public:
-  /// All orders 0..mmax. Error  UsageError unless 0 <= mmax <= lmax.
+  /// Lays out all orders 0..mmax.
+  /// Error  UsageError unless 0 <= mmax <= lmax.
   AlmLayout(int lmax, int mmax);
-  /// Some orders, strictly ascending within 0..mmax (what one rank owns; may be empty).
+  /// Lays out some orders, for example those of one rank; may be none.
+  /// Error  UsageError unless 0 <= mmax <= lmax and the orders ascend strictly within 0..mmax.
   AlmLayout(int lmax, int mmax, std::vector<int> orders);
 
   int lmax() const { return lmax_; }
@@ -49,16 +53,17 @@ class AlmLayout {
   std::int64_t n_orders() const { return static_cast<std::int64_t>(orders_.size()); }
   std::int64_t size() const { return size_; }  ///< coefficients of one component
   int order(std::int64_t row) const { return orders_[static_cast<std::size_t>(row)]; }
-  /// Index of (l, m) is row_base(row) + l, with m = order(row).
+  /// Returns the base of a row: the index of (l, m) is row_base(row) + l, with m = order(row).
   std::int64_t row_base(std::int64_t row) const { return row_base_[static_cast<std::size_t>(row)]; }
   std::int64_t index(std::int64_t row, int l) const { return row_base(row) + l; }
-  /// The row that holds order m, -1 when this layout lacks it.
+  /// Returns the row that holds order m, -1 when this layout lacks it.
   std::int64_t row_of(int m) const;
 
-  /// Index of (l, m) and number of coefficients when all orders are there.
+  /// Returns the index of (l, m) when all orders are there.
   static std::int64_t full_index(int lmax, int l, int m) {
     return static_cast<std::int64_t>(m) * (2 * static_cast<std::int64_t>(lmax) + 1 - m) / 2 + l;
   }
+  /// Returns the number of coefficients when all orders are there.
   static std::int64_t full_size(int lmax, int mmax) { return full_index(lmax, lmax, mmax) + 1; }
 
  private:

@@ -32,24 +32,33 @@ struct AnalysisReport {
   std::vector<double> residuals{};
 };
 
-/// Called after each pass with its number (from 0), the largest number of passes, and the residual
-/// (< 0: unknown).
+/// Function that is called after each pass with its number (from 0), the largest number of passes,
+/// and the residual (< 0: unknown).
 using AnalysisProgress = std::function<void(int pass, int passes, double residual)>;
 
-/// Map -> a_lm, the inverse of the synthesis as far as the grid allows. Exact (to rounding) on
-/// Gauss-Legendre, Clenshaw-Curtis and Fejer grids for lmax up to RingGrid::default_lmax();
-/// approximate on HEALPix, where iterations reduce the error. On the host, iterations without pixel
-/// weights need no further FFTs, because the residual is formed from the spectra of the rings. T is
-/// the storage type, float or double.
+/// Analysis of maps: map -> a_lm, the inverse of the synthesis as far as the grid allows. Exact (to
+/// rounding) on Gauss-Legendre, Clenshaw-Curtis and Fejer grids for lmax up to
+/// RingGrid::default_lmax(); approximate on HEALPix, where iterations reduce the error. On the
+/// host, iterations without pixel weights need no further FFTs, because the residual is formed from
+/// the spectra of the rings. T is the storage type, float or double.
+///
+///   maps   [component][own pixel], as those of the transform
+///   a_lm   [component][my order m][l = m..lmax], as those of the transform
+/// Error  UsageError on all ranks when a shape is wrong on one; ResourceError on all when memory or
+///        a device fails one.
 class Analysis {
  public:
-  /// Keeps a reference to the transform. Not collective.
+  /// Keeps a reference to the transform. Collective.
+  /// Error  UsageError on all ranks when one has a wrong number of ring weights, or of pixel
+  ///        weights where it has some.
   Analysis(SphericalHarmonicTransform& transform, AnalysisWeights weights);
-  /// Shares the weights with other analyses.
+  /// Shares the weights with other analyses. Collective.
+  /// Error  UsageError as above, and when `weights` is null.
   Analysis(SphericalHarmonicTransform& transform, std::shared_ptr<const AnalysisWeights> weights);
 
-  /// a = A f, then n_iter times a += A (f - S a), with A = S^T W (healpy's map2alm(iter = n_iter)).
-  /// Reads map, overwrites alm. Holds one more map while iterating. Collective.
+  /// Computes a = A f, then n_iter (0 or more) times a += A (f - S a), with A = S^T W (healpy's
+  /// map2alm(iter = n_iter)). Reads map, overwrites alm. Holds one more map while iterating.
+  /// Collective.
   template <class T>
   AnalysisReport jacobi(MapView<const T> map, int n_iter, AlmView<T> alm,
                         const AnalysisProgress& progress = {});
@@ -61,14 +70,14 @@ class Analysis {
     return jacobi<T>(map.view(), n_iter, alm.view(), progress);
   }
 
-  /// The same with scratch of the caller's, so that calls with one `report` allocate nothing from
-  /// the second time on. `work` is as large as the map; it and `report` are overwritten.
+  /// Does the same with scratch of the caller's, so that calls with one `report` allocate nothing
+  /// from the second time on. `work` is as large as the map; it and `report` are overwritten.
   /// Collective.
   template <class T>
   void jacobi_within(MapView<const T> map, int n_iter, AlmView<T> alm, MapView<T> work,
                      AnalysisReport& report, const AnalysisProgress& progress = {});
 
-  /// The same, with the map's memory as scratch: its contents are lost. Holds one more map if
+  /// Does the same with the map's memory as scratch: its contents are lost. Holds one more map if
   /// needs_residual_map() and n_iter > 0. Collective.
   template <class T>
   AnalysisReport jacobi_destroying(MapView<T> map, int n_iter, AlmView<T> alm,
@@ -77,18 +86,18 @@ class Analysis {
   /// Tells whether residuals are formed from pixels: with pixel weights, and on a device.
   bool needs_residual_map() const { return !weights_->pixel.empty() || !transform_.has_spectra(); }
 
-  /// A f. Frees the map as soon as it is no longer needed. Collective.
+  /// Returns A f. Frees the map as soon as it is no longer needed. Collective.
   template <class T>
   AlmBuffer<T> once(MapBuffer<T>&& map);
 
-  /// A f, with the map's memory as scratch: its contents are lost. Collective.
+  /// Computes A f with the map's memory as scratch: its contents are lost. Collective.
   template <class T>
   void once_destroying(MapView<T> map, AlmView<T> alm);
 
-  /// Conjugate gradients on S^T W S a = S^T W f, until the residual falls to `tolerance` or
-  /// max_iter passes are done: the a_lm of the weighted least-squares fit. Holds three more a_lm
-  /// arrays and a map. Collective.
-  /// Error  UsageError when tolerance is not in (0, 1).
+  /// Solves S^T W S a = S^T W f by conjugate gradients, until the residual falls to `tolerance` or
+  /// max_iter passes are done: the a_lm of the weighted least-squares fit. Reads map, overwrites
+  /// alm. Holds three more a_lm arrays and a map. Collective.
+  /// Error  UsageError also when tolerance is not in (0, 1).
   template <class T>
   AnalysisReport conjugate_gradients(MapView<const T> map, double tolerance, int max_iter,
                                      AlmView<T> alm, const AnalysisProgress& progress = {});
@@ -116,7 +125,9 @@ template <class T>
 double inner_product(const Communicator& comm, const AlmLayout& layout, AlmView<const T> a,
                      AlmView<const T> b);
 
-/// Returns the sum of squares over all pixels of all ranks. Collective.
+/// Returns the sum of squares over all pixels of all ranks.
+/// map  [component][own pixel]
+/// Collective.
 template <class T>
 double squared_norm(const Communicator& comm, MapView<const T> map);
 
@@ -137,12 +148,13 @@ Spectra cross_spectra(const Communicator& comm, const AlmLayout& layout, AlmView
 /// (divide by the smoothed mask), fail (DataError).
 enum class UnseenPolicy { restore, zero, normalize, fail };
 
-/// Monopole and dipole of a scalar map: value + x . direction on the unit sphere.
+/// Monopole and dipole of a scalar map, in its unit: monopole + dipole . direction, on the unit
+/// sphere.
 struct LowMultipoles {
   double monopole = 0;
   std::array<double, 3> dipole{};
 };
-/// Low multipoles to remove from a map.
+/// Choice of the low multipoles to remove from a map.
 enum class Remove { none, monopole, dipole };
 
 /// The part of the sphere that a mask leaves: the means, by area, of its values w and of their

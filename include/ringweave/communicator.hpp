@@ -12,8 +12,10 @@
 
 namespace ringweave {
 
-/// A duplicated MPI communicator with the collectives Ringweave needs. Copies share it. This header
-/// does not include <mpi.h>; mpi.hpp converts from and to MPI_Comm. MPI errors throw PeerError.
+/// Duplicated MPI communicator with the collectives Ringweave needs. Copies share it; the end of
+/// the last one frees it, which is collective. This header does not include <mpi.h>; mpi.hpp
+/// converts from and to MPI_Comm. Members are not collective unless they say so.
+/// Error  PeerError when MPI fails.
 class Communicator {
  public:
   /// Duplicates MPI_COMM_WORLD. Where MPI does not run: a group of one that calls no MPI.
@@ -25,7 +27,7 @@ class Communicator {
   /// Error  UsageError when MPI is not running, or for MPI_COMM_NULL or an intercommunicator.
   template <class MpiComm>
   static Communicator duplicate_of(MpiComm comm);
-  /// A group of one rank that calls no MPI. Not collective.
+  /// Makes a group of one rank that calls no MPI. Not collective.
   static Communicator self();
 
   int rank() const;
@@ -33,20 +35,26 @@ class Communicator {
   bool is_root() const { return rank() == 0; }
 
   // Collective from here to node_local().
+
+  /// Waits until all ranks are here.
   void barrier() const;
+  /// Returns the sum, the largest or the least of the values of all ranks, on every rank.
   std::int64_t sum(std::int64_t value) const;
   std::int64_t max(std::int64_t value) const;
   std::int64_t min(std::int64_t value) const;
   double sum(double value) const;
   double max(double value) const;
   double min(double value) const;
-  /// Sums elementwise and in place, for any length. The result is on every rank, or on rank 0 only.
+  /// Sums the arrays of all ranks elementwise and in place. `count` is the same on every rank, of
+  /// any size. The result is on every rank, or on rank 0 only.
   void sum(double* values, std::int64_t count) const;
   void sum_to_root(double* values, std::int64_t count) const;
   /// Sends any number of bytes from `root` to all.
   void broadcast(void* bytes, std::int64_t count, int root) const;
+  /// Returns the text of `root` on every rank.
   std::string broadcast(const std::string& text, int root) const;
   /// Returns the texts of all ranks on rank 0, nothing elsewhere.
+  /// Error  UsageError on all ranks when they have 2^31 bytes or more together.
   std::vector<std::string> gather(const std::string& text) const;
   /// Returns the values of all ranks, by rank.
   std::vector<std::int64_t> all_gather(std::int64_t value) const;
@@ -68,9 +76,10 @@ class Communicator {
   std::shared_ptr<const Impl> impl_;
 };
 
-/// Starts MPI and ends it: one object in main(), outliving every Communicator. Works with and
-/// without mpirun (alone: a job of one rank). Asks for MPI_THREAD_MULTIPLE and accepts less. Leaves
-/// MPI running where it ran before.
+/// Session of MPI: starts MPI and ends it, one object in main(), outliving every Communicator.
+/// Works with and without mpirun (alone: a job of one rank). Asks for MPI_THREAD_MULTIPLE and
+/// accepts less. Leaves MPI running where it ran before. Collective: all ranks of the job make it
+/// and end it.
 /// Error  ResourceError when MPI does not start.
 class MpiSession {
  public:
@@ -83,9 +92,9 @@ class MpiSession {
   bool owner_ = false;
 };
 
-/// Runs `work` on every rank and returns the exit code of the program, the same on all ranks: what
-/// `work` returned, or the code of the severest error, which one rank prints as "name: kind of
-/// error: message". An error may be met by one rank alone; it waits `grace_seconds` for the others,
+/// Runs `work` on every rank and returns the exit code of the program: that of the severest error
+/// on all ranks, which one rank prints as "name: kind of error: message", or without an error the
+/// value of `work`. An error may be met by one rank alone; it waits `grace_seconds` for the others,
 /// which may be inside a collective call that it will never join, and then ends the job
 /// (MPI_Abort). Collective.
 int run_program(const Communicator& comm, const std::string& name, const std::function<int()>& work,

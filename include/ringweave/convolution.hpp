@@ -32,7 +32,7 @@ enum class ConvolutionMode {
   plain   ///< the paper's basic algorithm: every ring keeps the modes up to its own Nyquist
 };
 
-/// How the sum is formed. `automatic` takes the path with the shortest predicted time.
+/// Way in which the sum is formed. `automatic` takes the one with the shortest predicted time.
 enum class ConvolutionPath {
   automatic,
   pixels,      ///< sums over pixels everywhere
@@ -40,8 +40,8 @@ enum class ConvolutionPath {
   modes_equal  ///< products of modes among the rings of one length, sums over pixels elsewhere
 };
 
-/// How the rows of a kernel's modes are made. `automatic` takes the faster way, as predicted, for
-/// every group of pairs of rings.
+/// Way in which the rows of a kernel's modes are made. `automatic` takes the faster one, as
+/// predicted, for every group of pairs of rings.
 enum class KernelRows {
   automatic,
   sums,  ///< cosine sums over the kernel's samples
@@ -51,7 +51,7 @@ enum class KernelRows {
 /// Specification of a ring convolution, the same on every rank.
 struct RingConvolutionSpec {
   std::shared_ptr<const RingGrid> grid;
-  /// One for all fields, or one for each field; of one spin. A field of spin 0 is a map, one of
+  /// Kernels of one spin: one for all fields, or one for each. A field of spin 0 is a map, one of
   /// spin s > 0 is two, as Q and U with HEALPix's signs.
   std::vector<RadialKernel> kernels;
   std::int64_t n_maps = 1;
@@ -67,36 +67,39 @@ struct RingConvolutionSpec {
   /// Bytes of a stored pixel, for which memory is planned. Maps of a longer type are refused.
   std::int64_t bytes_per_pixel = sizeof(double);
   Backend backend = Backend::host;
-  /// Which rank owns which rings, as ring_bands() of another convolution on the same grid; null:
+  /// Owners of the rings, as ring_bands() of another convolution on the same grid has them; null:
   /// bands of equal cost.
   std::shared_ptr<const detail::RingDistribution> ring_bands{};
 };
 
-/// Convolves maps with radial kernels ring by ring, without computing a_lm:
+/// Convolution of maps with radial kernels ring by ring, without computing a_lm:
 ///
 ///     s_p = sum_q w_q K(|n_p - n_q|) r_q,   w_q the grid's quadrature weight of pixel q.
 ///
 /// With kernels of spin s, r_q is a field of that spin carried from q to p along the great circle
 /// (docs/ring_convolution.md, exact sums on the host only). Results are bitwise the same for any
-/// number of threads. One call at a time per object. T is the storage type of maps, float or
-/// double. From  Elsner & Wandelt (2011), A&A 532, A35 (ARKCoS)
+/// number of threads. Members are not collective unless they say so. One call at a time per object.
+/// T is the storage type of maps, float or double.
+/// From  Elsner & Wandelt (2011), A&A 532, A35 (ARKCoS)
 class RingConvolution {
  public:
   /// Plans everything and allocates it. Collective.
   /// Error  UsageError on all ranks where the specification contradicts itself or asks for the
-  ///        impossible.
+  ///        impossible, or this build lacks the backend; ResourceError on all when memory or a
+  ///        device fails one.
   RingConvolution(const Communicator& comm, const RingConvolutionSpec& spec);
   ~RingConvolution();
   RingConvolution(RingConvolution&&) noexcept;
 
   const LocalRings& rings() const;  ///< the rings this rank owns
-  /// Which rank owns which rings, for a transform of the same maps (TransformSpec::ring_bands).
+  /// Returns the owners of all rings, for a transform of the same maps (TransformSpec::ring_bands).
   std::shared_ptr<const detail::RingDistribution> ring_bands() const;
 
+  /// Convolves maps. Allocates nothing after the first call. Collective.
   /// in   [map][own pixel], read only
   /// out  [map][own pixel], overwritten; other memory than `in`
-  /// No allocation. Collective.
-  /// Error  UsageError on all ranks when a shape is wrong on one.
+  /// Error  UsageError on all ranks when require() throws on one; ResourceError on all when memory
+  ///        or a device fails one.
   template <class T>
   void convolve(MapView<const T> in, MapView<T> out);
   template <class T>
@@ -104,16 +107,18 @@ class RingConvolution {
     convolve<T>(in.view(), out.view());
   }
 
-  /// Throws UsageError unless convolve() takes these maps of this rank. Not collective.
+  /// Throws UsageError unless convolve() takes these maps of this rank: their numbers and sizes,
+  /// the bytes of a pixel, and memory that is not shared.
   template <class T>
   void require(MapView<const T> in, MapView<T> out) const;
 
-  /// Bytes this rank handed to MPI in the last convolve(): pixels and modes of its halo.
+  /// Returns the bytes this rank handed to MPI in the last convolve(): pixels and modes of its
+  /// halo.
   std::int64_t halo_bytes_sent() const;
-  /// Seconds of "halo", "ring_fft", "modes", "stencil", "sectors" of this rank so far.
+  /// Returns the seconds of "halo", "ring_fft", "modes", "stencil", "sectors" of this rank so far.
   StageTimes& times();
 
-  /// For Ringweave's own reports.
+  /// Returns the plan, for Ringweave's own reports.
   const detail::RingConvolutionPlan& plan() const;
 
  private:
@@ -121,12 +126,12 @@ class RingConvolution {
   std::unique_ptr<Impl> impl_;
 };
 
-/// How the harmonic part of a split kernel is computed.
+/// Options of the harmonic part of a split kernel.
 struct HarmonicPart {
   Backend backend = Backend::host;
-  /// Ranks that do both parts do this one in a thread of its own, beside the other, on a copy of
-  /// the maps. Worth it where this part is on a device. Without MPI_THREAD_MULTIPLE the parts are
-  /// done one after the other.
+  /// Tells whether ranks that do both parts do this one in a thread of its own, beside the other,
+  /// on a copy of the maps. Worth it where this part is on a device. Without MPI_THREAD_MULTIPLE
+  /// the parts are done one after the other.
   bool at_once = false;
 };
 
@@ -134,8 +139,8 @@ struct HarmonicPart {
 /// are predicted.
 struct KernelSplitSpec {
   std::vector<double> k_l;  ///< l = 0..lmax, not all 0
-  /// C_l of the maps, l = 0..lmax or more; empty: white up to lmax, no power above. What is given
-  /// above lmax (up to 4 nside) is power that the harmonic method would drop: pixels of independent
+  /// C_l of the maps, l = 0..lmax or more; empty: white up to lmax, no power above. Values above
+  /// lmax (up to 4 nside) are power that the harmonic method would drop: pixels of independent
   /// noise have C_l to 4 nside.
   std::vector<double> cl{};
   std::int64_t nside = 0;  ///< of the HEALPix maps; lmax at most 3 nside - 1
@@ -149,8 +154,8 @@ struct KernelSplitSpec {
   static constexpr double papers_alpha = 5;
   /// Rounding of the ring convolution, relative to its result: single precision.
   double convolver_error = 1e-7;
-  /// Radians, ascending; empty: every 36 / lmax (30 arcmin at lmax 4096) up to twenty times that,
-  /// and an eighth, a quarter, a half and three quarters of it.
+  /// Supports to try, radians, ascending; empty: every 36 / lmax (30 arcmin at lmax 4096) up to
+  /// twenty times that, and an eighth, a quarter, a half and three quarters of it.
   std::vector<double> theta_cuts{};
   int n_ranks = 1;  ///< that the maps will be on
   int n_threads = 1;
@@ -158,7 +163,7 @@ struct KernelSplitSpec {
   /// Ranks that do the harmonic part beside the others, fewer than all of them; 0: all do both
   /// parts; none: whichever is predicted to be fastest.
   std::optional<int> n_harmonic{};
-  /// For Ringweave's own program; null: a typical machine.
+  /// Machine of the predictions, for Ringweave's own program; null: a typical one.
   std::shared_ptr<const detail::SplitMachine> machine{};
 };
 
@@ -173,14 +178,14 @@ struct SplitError {
 /// One support of the search.
 struct SplitCandidate {
   double theta_cut = 0;  ///< radians
-  /// The least within the bound; -1: the compact part is enough.
+  /// Least degree within the bound; -1: the compact part is enough.
   int l_cut = 0;
   /// Tells whether there are two parts within the bound. If not, l_cut and error are those of the
   /// closest try: l_cut = lmax - 1, or a harmonic part that is the whole kernel.
   bool is_found = false;
   double error = 0;  ///< SplitError::total as the fit has it, or of parts that miss the bound
-  /// The last so many ranks do the harmonic part while the others convolve on rings; 0: all ranks
-  /// do both.
+  /// Number of ranks, the last ones, that do the harmonic part while the others convolve on rings;
+  /// 0: all ranks do both.
   int n_harmonic = 0;
   // Predicted for one map.
   Estimate harmonic{};
@@ -190,23 +195,24 @@ struct SplitCandidate {
   Estimate total{};
 };
 
-/// K_l split into a part with degrees l <= l_cut, to be applied to a_lm, and a compact one with
+/// Split of K_l into a part with degrees l <= l_cut, to be applied to a_lm, and a compact one with
 /// theta <= theta_cut, for rings: K_l = harmonic_l + (Legendre transform of compact)_l. Of all
 /// supports and placements the one with the least predicted time within the error bound. Copies
-/// share their data.
+/// share their data. Not collective.
 ///
 /// The harmonic part takes up whatever the compact part has in degrees <= l_cut, so only degrees
 /// above are fitted: K(theta) as a sum of polynomials on the cap, least squares with the weights
 /// (2l+1) C_l. The fit is also charged for two errors that these weights do not see: power below
-/// l_cut that cancels between the parts (times convolver_error), and power above lmax (times what
-/// the grid aliases).
+/// l_cut that cancels between the parts (times convolver_error), and power above lmax (times the
+/// share that the grid aliases).
 /// From  Sutter, Wandelt & Elsner (2012), arXiv:1211.3556 (scytale), Sect. 2, with the C_l that Eq.
 ///       6 lacks
 class KernelSplit {
  public:
-  /// Searches. Not collective, OpenMP over supports; the same for any number of threads.
+  /// Searches. OpenMP over supports; the same for any number of threads.
   /// Cost   a tenth of a second per support of 240 arcmin at lmax 4096.
-  /// Error  UsageError when the specification contradicts itself.
+  /// Error  UsageError when the specification contradicts itself or a number of it is out of its
+  ///        range.
   explicit KernelSplit(const KernelSplitSpec& spec);
 
   enum class Verdict {
@@ -222,16 +228,17 @@ class KernelSplit {
   /// UsageError if there is none.
   bool has_parts() const;
   const SplitCandidate& best() const;
-  /// K_l, l = 0..l_cut; empty where l_cut = -1.
+  /// Returns K_l of the harmonic part, l = 0..l_cut; empty where l_cut = -1.
   const std::vector<double>& harmonic() const;
+  /// Returns the kernel of the compact part.
   const RadialKernel& compact() const;
-  /// Error of the actual parts, with K(theta) as tabulated.
+  /// Returns the error of the actual parts, with K(theta) as tabulated.
   const SplitError& error() const;
 
-  /// Candidates of all supports, ascending.
+  /// Returns the candidates of all supports, ascending.
   const std::vector<SplitCandidate>& scan() const;
   std::int64_t nside() const;  ///< of the maps it is for
-  /// Predicted for the a_lm of all degrees.
+  /// Returns the prediction for the a_lm of all degrees.
   const Estimate& harmonic_only() const;
 
  private:
@@ -248,35 +255,37 @@ struct SplitMaps {
   HarmonicPart harmonic{};
 };
 
-/// Convolves scalar maps with a split kernel: its harmonic part through a_lm of degrees up to
+/// Convolution of scalar maps with a split kernel: its harmonic part through a_lm of degrees up to
 /// l_cut, its compact part on the rings, with the grid's own quadrature weights in both. No
 /// iterations. As the split is placed (SplitCandidate::n_harmonic), all ranks do both parts, or two
 /// groups of ranks one each, side by side. The harmonic part may be on a device
 /// (SplitMaps::harmonic): its group's, or that of ranks whose cores convolve on rings meanwhile.
 ///
-/// Results are bitwise the same for any number of threads. One call at a time per object. T is the
-/// storage type of maps, float or double.
+/// Results are bitwise the same for any number of threads. Members are not collective unless they
+/// say so. One call at a time per object. T is the storage type of maps, float or double.
 /// From  Sutter, Wandelt & Elsner (2012), arXiv:1211.3556 (scytale)
 class SplitConvolution {
  public:
   /// Plans both parts and allocates the memory of the rings. Collective.
   /// Error  UsageError on all ranks when the split has no parts, is for another grid, or is placed
-  ///        on more ranks than there are; ResourceError where a device is asked for and none is of
-  ///        use.
+  ///        on more ranks than there are; ResourceError on all when memory fails one, or where a
+  ///        device is asked for and none is of use.
   SplitConvolution(const Communicator& comm, const KernelSplit& split, const SplitMaps& maps);
   ~SplitConvolution();
   SplitConvolution(SplitConvolution&&) noexcept;
 
-  /// The rings of the maps this rank owns; ranks that only do the harmonic part own none.
+  /// Returns the rings of the maps this rank owns; ranks that only do the harmonic part own none.
   const LocalRings& rings() const;
-  /// Which rank owns which rings, for a transform of the same maps (TransformSpec::ring_bands).
+  /// Returns the owners of all rings, for a transform of the same maps (TransformSpec::ring_bands).
   std::shared_ptr<const detail::RingDistribution> ring_bands() const;
 
+  /// Convolves maps. Collective.
   /// in   [map][own pixel]; its contents are lost
   /// out  [map][own pixel], overwritten; other memory than `in`
   /// Memory  beside both parts' own: a_lm of degrees up to l_cut; the maps once more where the
-  /// parts are done at once, or side by side (on the ranks of the harmonic part). Collective.
-  /// Error  UsageError on all ranks when a shape is wrong on one.
+  ///         parts are done at once, or side by side (on the ranks of the harmonic part).
+  /// Error  UsageError on all ranks when one has maps that RingConvolution::require() refuses;
+  ///        ResourceError on all when memory or a device fails one.
   template <class T>
   void convolve(MapView<T> in, MapView<T> out);
   template <class T>
@@ -284,14 +293,15 @@ class SplitConvolution {
     convolve<T>(in.view(), out.view());
   }
 
-  /// Seconds of "sending" of this rank so far, side by side. The parts have their own.
+  /// Returns the seconds of "sending" of this rank so far, side by side. The parts have their own.
   StageTimes& times();
-  /// Null on ranks that only do the harmonic part.
+  /// Returns the ring convolution; null on ranks that only do the harmonic part.
   RingConvolution* ring_convolution();
-  /// Null on ranks that only convolve on rings, and where the compact part is the whole kernel.
+  /// Returns the transform; null on ranks that only convolve on rings, and where the compact part
+  /// is the whole kernel.
   SphericalHarmonicTransform* transform();
 
-  /// For Ringweave's own reports.
+  /// Returns the plan, for Ringweave's own reports.
   const detail::SplitPlan& plan() const;
 
  private:

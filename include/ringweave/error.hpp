@@ -19,6 +19,7 @@ enum class ErrorKind : int {
   stopped = 75,
 };
 
+/// Returns the exit code of a kind of error.
 constexpr int exit_code(ErrorKind kind) { return static_cast<int>(kind); }
 
 /// Returns "usage error", "data error", ...: the words a message begins with.
@@ -61,13 +62,13 @@ class PeerError : public Error {
   explicit PeerError(const std::string& message) : Error(ErrorKind::peer, message) {}
 };
 
-/// A bug in Ringweave.
+/// Bug in Ringweave.
 class InternalError : public Error {
  public:
   explicit InternalError(const std::string& message) : Error(ErrorKind::internal, message) {}
 };
 
-/// Stopped on request before the end. Finished outputs are kept, and a restart continues.
+/// Stop on request before the end. Finished outputs are kept, and a restart continues.
 class StoppedEarly : public Error {
  public:
   explicit StoppedEarly(const std::string& message) : Error(ErrorKind::stopped, message) {}

@@ -10,26 +10,26 @@
 
 namespace ringweave {
 
-/// Where the stages of a plan run. Chosen once, when the plan is made.
+/// Place where the stages of a plan run. Chosen once, when the plan is made.
 enum class Backend { host, cuda };
 
-/// Which stages of a transform run on the device of Backend::cuda. Where one of them stays on the
+/// Stages of a transform that run on the device of Backend::cuda. Where one of them stays on the
 /// host, so do a_lm and maps, and the other copies its data in blocks: some machines are fastest
 /// so.
 enum class StagesOnDevice { both, legendre, ring_fft };
 
-/// Where the sums over degrees are formed: on the rings of the grid, or on lmax + 1 equidistant
-/// rings from which those of the grid are interpolated, to 1e-13 and with an exact transpose.
-/// `automatic` takes the one with the smaller estimated cost.
+/// Rings on which the sums over degrees are formed: those of the grid, or lmax + 1 equidistant ones
+/// from which those of the grid are interpolated, to 1e-13 and with an exact transpose. `automatic`
+/// takes the route with the smaller estimated cost.
 enum class ThetaRoute { automatic, direct, resampled };
 
 /// Tells whether orders that are aliases on the longest run of equal rings, and live on one rank,
 /// are summed before they are sent.
 enum class Folding { fold, keep };
 
-/// When modes are exchanged. `whole`: between the stages, as one MPI_Alltoallv, or in passes of
-/// some orders each where memory is short. `overlapped`: in passes, one of which is exchanged while
-/// the Legendre stage works on the next. Results are the same bit by bit.
+/// Schedule of the exchange of modes. `whole`: between the stages, as one MPI_Alltoallv, or in
+/// passes of some orders each where memory is short. `overlapped`: in passes, one of which is
+/// exchanged while the Legendre stage works on the next. Results are the same bit by bit.
 enum class ExchangeSchedule { whole, overlapped };
 
 /// Precision of the modes that are exchanged. `single_` sends complex<float>, in passes: half the
@@ -39,7 +39,7 @@ enum class ExchangeSchedule { whole, overlapped };
 /// loses its digits.
 enum class ModePrecision { double_, single_ };
 
-/// How ring modes move between ranks.
+/// Options of the exchange of ring modes between ranks.
 struct ExchangeOptions {
   Folding folding = Folding::fold;
   ExchangeSchedule schedule = ExchangeSchedule::whole;
@@ -57,12 +57,13 @@ class StageTimes {
     double seconds = 0;
     long calls = 0;
   };
+  /// Adds one call of a stage.
   void add(const std::string& stage, double seconds) {
     Entry& entry = entries_[stage];
     entry.seconds += seconds;
     ++entry.calls;
   }
-  /// 0 for a stage that never ran.
+  /// Returns the seconds of a stage; 0 if it never ran.
   double seconds(const std::string& stage) const {
     const auto found = entries_.find(stage);
     return found == entries_.end() ? 0.0 : found->second.seconds;
@@ -79,15 +80,15 @@ struct Estimate {
   double seconds = 0;
   double sigma = 0;
 
-  /// One after the other; errors of different stages are independent.
+  /// Adds stages that run one after the other; errors of different stages are independent.
   friend Estimate operator+(const Estimate& a, const Estimate& b) {
     return {a.seconds + b.seconds, std::hypot(a.sigma, b.sigma)};
   }
-  /// Repeated: the relative error is the same every time.
+  /// Repeats a stage: the relative error is the same every time.
   friend Estimate operator*(double times, const Estimate& one) {
     return {times * one.seconds, times * one.sigma};
   }
-  /// Side by side.
+  /// Returns the longer of two stages that run side by side.
   friend Estimate longer(const Estimate& a, const Estimate& b) {
     return b.seconds > a.seconds ? b : a;
   }

@@ -64,9 +64,12 @@ struct Provenance {
   std::optional<std::uint64_t> noise_seed;   ///< NSEED: of the noise in the pixels
 };
 
+/// Order of the pixels of a HEALPix map in a file.
 enum class Ordering { ring, nested };
+/// Part of the sphere in a map file: all pixels, or those it lists.
 enum class SkyCoverage { full, partial };
 
+/// A column of a map file.
 struct MapColumn {
   std::string name;       ///< as in the file, e.g. TEMPERATURE
   std::string unit;       ///< as in the file, e.g. K_CMB; empty when none is given
@@ -80,17 +83,17 @@ struct MapHeader {
   SkyCoverage coverage = SkyCoverage::full;
   Precision precision = Precision::double_;  ///< of the stored numbers; integers count as double
   std::vector<MapColumn> columns;
-  std::string coordsys;  ///< "G", "E", "C" or what stood there; empty when absent
+  std::string coordsys;  ///< "G", "E", "C" or another text of the file; empty: none
   FileOrigin origin{};
-  /// The file said POLCCONV=IAU: U is sign-flipped on reading, in memory it is COSMO.
+  /// Tells whether the file said POLCCONV=IAU: U is sign-flipped on reading, in memory it is COSMO.
   bool polarisation_was_iau = false;
   std::int64_t listed_pixels = 0;     ///< of a partial map
   std::vector<std::string> warnings;  ///< oddities of a readable file: missing ORDERING, ...
 };
 
 /// An open map file, FITS or HDF5. No rank holds more than its own pixels and a block of rows.
-/// Collective: opening and every member.
-/// Error  DataError on every rank.
+/// Collective: opening, observed_rings() and read().
+/// Error  DataError on every rank for a broken file, ResourceError when memory fails one.
 class MapReader {
  public:
   virtual ~MapReader() = default;
@@ -100,25 +103,31 @@ class MapReader {
   /// map.
   virtual std::vector<RingId> observed_rings() = 0;
 
-  /// Reads column columns[c] of the file to component c of `map`, the pixels of `rings` in RING
-  /// order. `rings` may belong to the full grid or a subset of it. Pixels that a partial map does
-  /// not list become UNSEEN, as do BAD_DATA and FITS nulls.
+  /// Reads column columns[c] of the file, counted from 0, to component c of `map`, the pixels of
+  /// `rings` in RING order. `rings` may belong to the full grid or a subset of it. Pixels that a
+  /// partial map does not list become UNSEEN, as do BAD_DATA and FITS nulls.
+  /// map  [component][own pixel], as many components as columns
+  /// Error  UsageError also on every rank when one asks for rings of another grid or a column that
+  ///        the file lacks, or has a map of another shape.
   virtual void read(std::span<const int> columns, const LocalRings& rings, AnyMapView<> map) = 0;
 
  protected:
   MapHeader header_;
 };
 
-/// Opens a map by its extension: .fits .fit .fits.gz, .h5 .hdf5 .nc. `variable` chooses among the
-/// variables of a file of latitudes and longitudes; empty: all that are maps. Collective.
-/// Error  UsageError for another extension, DataError for a file that is missing or broken.
+/// Opens a map by its extension: .fits .fit .fits.gz, .h5 .hdf5, .nc .nc4. `variable` chooses among
+/// the variables of a file of latitudes and longitudes; empty: all that are maps. Collective.
+/// Error  UsageError for another extension, or a `variable` that the file cannot have; DataError
+///        for a file that is missing or broken.
 std::unique_ptr<MapReader> open_map(const Communicator& comm, const std::string& path,
                                     const std::string& variable = "");
 
 /// Writes a map, whole or not at all. header.grid must be the full grid. `rings` may belong to a
 /// subset of it; then the file is a partial map (header.coverage = partial), or pixels elsewhere
-/// are UNSEEN (full). Component c becomes header.columns[c]. Collective. Error  UsageError where
-/// the file exists and may not be overwritten, ResourceError from the disk.
+/// are UNSEEN (full). Component c becomes header.columns[c]. Collective.
+/// map  [component][own pixel] of `rings`
+/// Error  UsageError where the file exists and may not be overwritten, or its kind, the header and
+///        the map do not fit each other; ResourceError from the disk.
 void write_map(const Communicator& comm, const std::string& path, IfExists if_exists,
                const MapHeader& header, const Provenance& provenance, const LocalRings& rings,
                AnyConstMapView<> map);
@@ -135,26 +144,32 @@ struct AlmHeader {
   std::string coordsys{};  ///< as that of MapHeader
 };
 
-/// An open a_lm file, FITS (index column l^2 + l + m + 1, one HDU a component) or HDF5.
-/// Collective: opening and every member.
-/// Error  DataError on every rank.
+/// An open a_lm file: FITS (index column l^2 + l + m + 1, one HDU a component), HDF5 or ICGEM.
+/// Collective: opening and read().
+/// Error  DataError on every rank for a broken file, ResourceError when memory fails one.
 class AlmReader {
  public:
   virtual ~AlmReader() = default;
   const AlmHeader& header() const { return header_; }
-  /// Reads components[c] of the file to component c of `alm`, for the orders of `layout`. Degrees
-  /// and orders beyond layout.lmax(), mmax() are left out; those that the file lacks become 0.
+  /// Reads components[c] of the file, counted from 0, to component c of `alm`, for the orders of
+  /// `layout`. Degrees and orders beyond layout.lmax(), mmax() are left out; those that the file
+  /// lacks become 0.
+  /// alm  [component][order of `layout`][l = m..lmax], as many components as asked for
+  /// Error  UsageError also on every rank when one asks for a component that the file lacks, or has
+  ///        a_lm of another shape.
   virtual void read(std::span<const int> components, const AlmLayout& layout, AnyAlmView<> alm) = 0;
 
  protected:
   AlmHeader header_;
 };
 
-/// Opens a_lm by their extension, as open_map(). Collective.
+/// Opens a_lm by their extension: .fits .fit .fits.gz, .h5 .hdf5, .gfc. Collective.
+/// Error  UsageError for another extension, DataError for a file that is missing or broken.
 std::unique_ptr<AlmReader> open_alm(const Communicator& comm, const std::string& path);
 
 /// Writes a_lm, whole or not at all. Together the ranks' layouts hold every order once. Collective.
-/// Error  as write_map().
+/// alm  [component][order of `layout`][l = m..lmax]
+/// Error  as write_map(), with header, layout and a_lm
 void write_alm(const Communicator& comm, const std::string& path, IfExists if_exists,
                const AlmHeader& header, const Provenance& provenance, const AlmLayout& layout,
                AnyConstAlmView<> alm);
@@ -162,12 +177,12 @@ void write_alm(const Communicator& comm, const std::string& path, IfExists if_ex
 // Points and values at points, as text or HDF5 (docs/files.md), in equal parts: of n points rank r
 // of P has n r / P to n (r + 1) / P, in the file's order. No rank holds more than these and a
 // block. All collective. Error  UsageError for other kinds of files; DataError naming the place;
-// agreed.
+// ResourceError when memory cannot hold a part; agreed.
 
 /// Points on the sphere: this rank's part of a file.
 struct PointFile {
-  /// [theta, phi, psi][point], radians: colatitude, longitude, and the orientation where the file
-  /// has it.
+  /// Angles in radians, [theta, phi, psi][point]: colatitude, longitude, and the orientation where
+  /// the file has it.
   ComponentBuffer<double> angles;
   std::int64_t first = 0;  ///< this rank's first point
   std::int64_t total = 0;  ///< points of the file
@@ -181,8 +196,8 @@ struct PointFile {
 };
 
 /// Reads points. Text: columns `theta phi [psi]`. HDF5: datasets theta, phi and psi, in the root or
-/// in a group `points`. Error  DataError also for angles that are not finite, and theta outside
-/// [0, pi].
+/// in a group `points`.
+/// Error  DataError also for angles that are not finite, and theta outside [0, pi].
 PointFile read_points(const Communicator& comm, const std::string& path);
 
 /// Description of values at points.
@@ -194,8 +209,10 @@ struct ValuesHeader {
 
 /// Writes values, whole or not at all: those of rank r + 1 follow those of rank r. Component c
 /// becomes header.components[c]. Text has a line for each point, HDF5 a dataset `values`
-/// [component][point]. Error  UsageError also where the file exists and may not be overwritten;
-/// ResourceError from the disk.
+/// [component][point].
+/// values  [component][point of this rank]
+/// Error  UsageError also where the file exists and may not be overwritten, or the header has other
+///        components; ResourceError from the disk.
 void write_values(const Communicator& comm, const std::string& path, IfExists if_exists,
                   const ValuesHeader& header, const Provenance& provenance,
                   AnyConstMapView<> values);
@@ -210,8 +227,8 @@ struct ValuesFile {
   std::vector<std::string> warnings{};  ///< oddities of a readable file
 };
 
-/// Reads values. `n_points` is the number of points that they belong to, if it is known. Error
-/// DataError also for another number of points, and for values that are not finite.
+/// Reads values. `n_points` is the number of points that they belong to, if it is known.
+/// Error  DataError also for another number of points, and for values that are not finite.
 ValuesFile read_values(const Communicator& comm, const std::string& path,
                        std::optional<std::int64_t> n_points = {});
 
@@ -252,11 +269,13 @@ struct PlaneFilePart {
   std::int64_t row_end = 0;
 };
 
-/// Reads fields. Opens the file in every call. All collective.
+/// Reader of fields of a data set. Opens the file in every call. Collective: the constructor and
+/// read().
 class PlaneFileReader {
  public:
+  /// Reads the description of the data set.
   /// field  name of a data set; empty: the only one of floating-point numbers of rank 2 or more
-  /// that is no coordinate
+  ///        that is no coordinate
   /// Error  DataError for a file that is none (NetCDF-3 is named, with the command that converts
   ///        it), for data of rank 1, text or compounds; UsageError for a data set that is not
   ///        there, and where several are there and none is named (listing them).
@@ -267,8 +286,9 @@ class PlaneFileReader {
   const std::vector<std::string>& warnings() const { return warnings_; }
 
   /// Reads this rank's part into values, [field of the part][row][x].
-  /// Error  DataError on all ranks, with the first index and the number, when a value is not
-  ///        finite.
+  /// Error  UsageError on all ranks when the data set lacks the part of one, or its values have
+  ///        another shape; DataError on all ranks, with the first index and the number, when a
+  ///        value is not finite.
   void read(const PlaneFilePart& part, AnyMapView<> values) const;
 
  private:
@@ -279,21 +299,26 @@ class PlaneFileReader {
   std::vector<std::string> warnings_;
 };
 
-/// Writes fields, whole or not at all: what commit() has not renamed is removed. All collective.
+/// Writer of fields, whole or not at all: without commit() the file is removed. Collective: the
+/// constructor and all calls.
 class PlaneFileWriter {
  public:
   /// Creates the data set with its axes as dimension scales.
-  /// Error  UsageError where the file exists and may not be overwritten; ResourceError from the
-  ///        disk.
+  /// Error  UsageError where the file exists and may not be overwritten, is neither HDF5 nor
+  ///        NetCDF-4, or the header is impossible; ResourceError from the disk.
   PlaneFileWriter(const Communicator& comm, const std::string& path, IfExists if_exists,
                   const PlaneHeader& header, const Provenance& provenance);
   ~PlaneFileWriter();
 
   /// Writes this rank's part, [field of the part][row][x]; parts of ranks do not overlap.
+  /// Error  UsageError on all ranks when the data set lacks the part of one, or its values have
+  ///        another shape; ResourceError from the disk.
   void write(const PlaneFilePart& part, AnyConstMapView<> values);
   /// Adds an attribute to the data set, the same on every rank.
+  /// Error  UsageError when it has no name, or one that describes the file itself.
   void add(const Keyword& attribute);
   /// Renames the file when all ranks agree that it is on disk.
+  /// Error  ResourceError from the disk.
   void commit();
 
  private:
@@ -302,7 +327,7 @@ class PlaneFileWriter {
 };
 
 // Small tables: rank 0 reads and checks, all ranks get the same. All collective.
-// Error  DataError naming file and line.
+// Error  DataError naming file and line; UsageError for other kinds of files; agreed.
 
 /// The kind of the numbers of a spectrum file: as its header says, else C_l or D_l = l(l+1)C_l/2pi;
 /// or one of the two whatever the header says.
@@ -319,12 +344,14 @@ struct SpectraFile {
   FileOrigin origin{};
 };
 
-/// Reads and writes spectra. Text: '#' comments, columns `l TT [EE BB TE [EB TB]]`, from l = 0, 1
-/// or
-/// 2. FITS: columns by position, TT EE BB TE TB EB (names vary; files by healpy have EB before TB).
-/// HDF5: /cl. Written are C_l.
+/// Reads spectra. Text: '#' comments, columns `l TT [EE BB TE [EB TB]]`, from l = 0, 1 or 2. FITS:
+/// columns by position, TT EE BB TE TB EB (names vary; files by healpy have EB before TB). HDF5:
+/// /cl.
 SpectraFile read_spectra(const Communicator& comm, const std::string& path,
                          SpectrumKind kind = SpectrumKind::stated_or_c_l);
+/// Writes spectra as C_l: text, FITS or HDF5, in the form that read_spectra() reads.
+/// Error  UsageError also where the file exists and may not be overwritten, or there is no
+///        spectrum; ResourceError from the disk.
 void write_spectra(const Communicator& comm, const std::string& path, IfExists if_exists,
                    const Provenance& provenance, const Spectra& spectra, const std::string& unit);
 
@@ -338,28 +365,33 @@ struct BeamFile {
 /// b_T [b_E [b_B]]`, or b_T alone. FITS: the first table that names beams alone (INT_BEAM POL_BEAM,
 /// BL, or an extension BEAM...), else beams (T E B, TEMPERATURE GRADIENT CURL), else the first that
 /// is no map, pixel window or weights, by position. A column without a name counts as b_E where it
-/// begins within a tenth of b_T(0); others (errors) are left out with a warning. Error  DataError
-/// also for maps, spectra and weights, and for a table that does not begin at l = 0.
+/// begins within a tenth of b_T(0); others (errors) are left out with a warning.
+/// Error  DataError also for maps, spectra and weights, and for a table that does not begin at l =
+///        0.
 BeamFile read_beam(const Communicator& comm, const std::string& path);
 /// Reads the pixel window of HEALPix with `nside`, columns TEMPERATURE, POLARIZATION: a Beam with e
-/// = b = polarization. Of several tables the first of this nside. Error  DataError when it is that
-/// of another nside.
+/// = b = polarization. Of several tables the first of this nside.
+/// Error  DataError when it is that of another nside.
 Beam read_pixel_window(const Communicator& comm, const std::string& path, std::int64_t nside);
 
 /// Reads HEALPix ring weights (w - 1 stored): 2 nside rows; column TEMPERATURE WEIGHTS. Returns w
-/// for the northern rings and the equator. Error  DataError when the length is not 2 nside.
+/// for the northern rings and the equator.
+/// Error  DataError when the length is not 2 nside.
 std::vector<double> read_ring_weights(const Communicator& comm, const std::string& path,
                                       std::int64_t nside);
-/// Reads HEALPix compressed pixel weights (w - 1 stored). Returns w - 1, compressed. Error
-/// DataError on a wrong length.
+/// Reads HEALPix compressed pixel weights (w - 1 stored). Returns w - 1, compressed.
+/// Error  DataError on a wrong length.
 std::vector<double> read_pixel_weights(const Communicator& comm, const std::string& path,
                                        std::int64_t nside);
 
-/// Two columns, theta in radians ascending from 0 and K(theta) per steradian.
+/// Profile of a radial kernel: theta in radians, ascending from 0, and K(theta) per steradian.
 struct KernelProfile {
   std::vector<double> theta;
   std::vector<double> value;
 };
+/// Reads the profile of a radial kernel from text, two columns.
+/// Error  DataError also for fewer than two rows, and for theta that does not ascend from 0 to at
+///        most pi.
 KernelProfile read_kernel_profile(const Communicator& comm, const std::string& path);
 
 }  // namespace ringweave

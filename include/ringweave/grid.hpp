@@ -10,7 +10,7 @@
 
 namespace ringweave {
 
-/// The value HEALPix gives to pixels that were not observed; is_unseen() allows for float storage.
+/// Value that HEALPix gives to pixels that were not observed; is_unseen() allows for float storage.
 constexpr double unseen = -1.6375e30;
 constexpr bool is_unseen(double value) { return value < -1.6374e30 && value > -1.6376e30; }
 
@@ -31,6 +31,7 @@ struct RingRange {
   bool contains(std::int64_t ring) const { return ring >= begin && ring < end; }
   friend bool operator==(const RingRange&, const RingRange&) = default;
 };
+/// Returns the rings that are in both ranges.
 constexpr RingRange intersection(const RingRange& a, const RingRange& b) {
   return {a.begin > b.begin ? a.begin : b.begin, a.end < b.end ? a.end : b.end};
 }
@@ -57,54 +58,67 @@ struct RingPair {
   double sin_theta = 0;
 };
 
+/// Kind of a grid; `user` stands for rings given by arrays.
 enum class GridKind { healpix, gauss_legendre, clenshaw_curtis, fejer, user };
 
 /// A ring of a user-defined grid.
 struct RingSpec {
-  double theta = 0;
-  double phi0 = 0;
-  std::int64_t n_phi = 0;
-  double weight = 0;
+  double theta = 0;        ///< colatitude, radians
+  double phi0 = 0;         ///< longitude of pixel 0, radians
+  std::int64_t n_phi = 0;  ///< pixels
+  double weight = 0;       ///< quadrature weight of one pixel, steradians; 0: none
 };
 
 /// An iso-latitude grid on the sphere: rings from north to south, strictly ascending in theta.
-/// Plain data, the same on every rank; 80 bytes a ring. Pixel counts are 64-bit: nside 32768 is
-/// fine.
+/// Plain data, the same on every rank, made without MPI; 80 bytes a ring. Pixel counts are 64-bit:
+/// nside 32768 is fine.
 class RingGrid {
  public:
-  /// HEALPix, RING order, any nside >= 1 (also no power of two). Weight 4 pi / (12 nside^2).
+  /// Makes HEALPix's grid, RING order, any nside >= 1 (also no power of two). Weight 4 pi / (12
+  /// nside^2).
+  /// Error  UsageError unless nside is 1 to 2^29.
   static RingGrid healpix(std::int64_t nside);
-  /// Gauss-Legendre nodes, exact quadrature for degrees up to 2 n_rings - 1. n_phi 0: the least
-  /// good FFT length >= 2 n_rings. first_longitude: of pixel 0 of every ring, degrees, as in names.
+  /// Makes a grid of Gauss-Legendre nodes, exact quadrature for degrees up to 2 n_rings - 1. n_phi
+  /// 0: the least good FFT length >= 2 n_rings. first_longitude: of pixel 0 of every ring, degrees,
+  /// as in names.
+  /// Error  UsageError unless n_rings is 1 to 2^30, n_phi 0 or more and first_longitude -360 to
+  ///        360, and when the number of pixels exceeds 64 bits.
   static RingGrid gauss_legendre(std::int64_t n_rings, std::int64_t n_phi = 0,
                                  double first_longitude = 0);
-  /// Equidistant with both poles: theta = pi i / (n_rings - 1); Clenshaw-Curtis weights, exact up
-  /// to degree n_rings - 1. n_rings >= 2. n_phi 0: a good FFT length >= 2 n_rings.
+  /// Makes an equidistant grid with both poles: theta = pi i / (n_rings - 1); Clenshaw-Curtis
+  /// weights, exact up to degree n_rings - 1. n_phi 0: a good FFT length >= 2 n_rings.
+  /// Error  UsageError as for gauss_legendre(), and for a single ring.
   static RingGrid clenshaw_curtis(std::int64_t n_rings, std::int64_t n_phi = 0,
                                   double first_longitude = 0);
-  /// Equidistant without poles: theta = pi (i + 1/2) / n_rings; Fejer's first rule, exact up to
-  /// degree n_rings - 1.
+  /// Makes an equidistant grid without poles: theta = pi (i + 1/2) / n_rings; Fejer's first rule,
+  /// exact up to degree n_rings - 1. n_phi 0: a good FFT length >= 2 n_rings.
+  /// Error  UsageError as for gauss_legendre().
   static RingGrid fejer(std::int64_t n_rings, std::int64_t n_phi = 0, double first_longitude = 0);
-  /// Rings given by arrays, any order. Error  UsageError naming the ring for theta outside [0, pi],
-  /// n_phi < 1, values that are not finite, or two rings at one theta.
+  /// Makes a grid of rings given by arrays, in any order.
+  /// Error  UsageError without rings; naming the ring for theta outside [0, pi], n_phi < 1, or
+  ///        values that are not finite; for two rings at one theta; when the number of pixels
+  ///        exceeds 64 bits.
   static RingGrid from_rings(std::vector<RingSpec> rings);
-  /// "healpix:512", "gauss:767[,NPHI[,LON]]" (lmax), "clenshaw:1025[,NPHI[,LON]]",
-  /// "fejer:1024[,NPHI[,LON]]"; LON is the longitude of pixel 0 in degrees. Error  UsageError.
+  /// Makes the grid of a name: "healpix:512", "gauss:767[,NPHI[,LON]]" (lmax),
+  /// "clenshaw:1025[,NPHI[,LON]]", "fejer:1024[,NPHI[,LON]]"; LON is the longitude of pixel 0 in
+  /// degrees.
+  /// Error  UsageError for any other name, and as for the grid of that kind.
   static RingGrid from_name(const std::string& name);
 
   /// Returns the grid with only these rings (cut sky), ascending; source_pixel keeps their places
-  /// in the full grid. Error  UsageError when empty, unordered or out of range.
+  /// in the full grid.
+  /// Error  UsageError when there are none, or they are unordered or out of range.
   RingGrid subset(std::span<const RingId> kept) const;
 
   GridKind kind() const { return kind_; }
   std::int64_t nside() const { return nside_; }  ///< 0 unless HEALPix
   bool is_subset() const { return is_subset_; }
-  /// Highest degree a map on this grid carries by default: 3 nside - 1; else the highest whose
-  /// analysis is exact, that is products of degree 2 lmax are integrated exactly and rings have
-  /// more than 2 lmax pixels (Gauss-Legendre: n_rings - 1, equidistant: (n_rings - 1) / 2). A
-  /// user's grid counts as equidistant; a subset keeps its grid's.
+  /// Returns the highest degree a map on this grid carries by default: 3 nside - 1; else the
+  /// highest whose analysis is exact, that is products of degree 2 lmax are integrated exactly and
+  /// rings have more than 2 lmax pixels (Gauss-Legendre: n_rings - 1, equidistant: (n_rings - 1) /
+  /// 2). A user's grid counts as equidistant; a subset keeps its grid's.
   int default_lmax() const;
-  /// The name from_name() takes; for user grids and subsets a description.
+  /// Returns the name from_name() takes; for user grids and subsets a description.
   const std::string& name() const { return name_; }
 
   std::int64_t n_rings() const { return static_cast<std::int64_t>(rings_.size()); }
@@ -113,10 +127,11 @@ class RingGrid {
   std::int64_t longest_ring() const;                                 ///< its pixels
   const Ring& ring(RingId id) const { return rings_[static_cast<std::size_t>(id)]; }
   std::span<const Ring> rings() const { return rings_; }
-  /// Pairs from the poles to the equator, cos_theta strictly descending.
+  /// Returns the pairs from the poles to the equator, cos_theta strictly descending.
   std::span<const RingPair> pairs() const { return pairs_; }
   std::int64_t n_pairs() const { return static_cast<std::int64_t>(pairs_.size()); }
-  /// The ring that holds a pixel of this grid.
+  /// Returns the ring that holds a pixel of this grid.
+  /// Error  UsageError unless the pixel is 0 to n_pixels() - 1.
   RingId ring_of_pixel(std::int64_t pixel) const;
 
  private:
@@ -153,39 +168,41 @@ struct RingBand {
 
 /// The rings one rank owns: a few bands (a part of every section of the north, and their mirrors in
 /// the south, see RingDistribution). Rings and pixels lie from north to south, so a rank's map is
-/// as many slabs of the RING-ordered map as there are bands.
+/// as many slabs of the RING-ordered map as there are bands. Plain data; nothing is collective.
 class LocalRings {
  public:
-  /// The bands go from north to south; empty ones are left out and those that touch become one.
+  /// Makes the rings of some bands. They go from north to south; empty ones are left out and those
+  /// that touch become one.
   /// Error  UsageError when they overlap, go another way or leave the grid.
   LocalRings(std::shared_ptr<const RingGrid> grid, std::span<const RingRange> bands);
   LocalRings(std::shared_ptr<const RingGrid> grid, std::initializer_list<RingRange> bands);
-  /// All rings of the grid (one rank).
+  /// Makes all rings of the grid (one rank).
   explicit LocalRings(std::shared_ptr<const RingGrid> grid);
 
   const RingGrid& grid() const { return *grid_; }
   const std::shared_ptr<const RingGrid>& shared_grid() const { return grid_; }
-  /// From north to south; none is empty and no two touch.
+  /// Returns the bands from north to south; none is empty and no two touch.
   std::span<const RingBand> bands() const { return bands_; }
-  /// The pixels of each band.
+  /// Returns the pixels of each band.
   std::span<const PixelSlab> slabs() const { return slabs_; }
   std::int64_t n_rings() const { return static_cast<std::int64_t>(first_pixel_.size()); }
   std::int64_t n_pixels() const { return n_pixels_; }
 
+  /// Returns the number of an owned ring in the whole grid.
   RingId global(LocalRing ring) const {
     const RingBand* band = &bands_.front();
     while (index(ring) >= index(band->first) + band->rings.size()) ++band;
     return RingId{band->rings.begin + index(ring) - index(band->first)};
   }
   bool owns(RingId ring) const { return band_of(ring) != nullptr; }
-  /// Local number of an owned ring.
+  /// Returns the local number of an owned ring.
   LocalRing local(RingId ring) const { return band_of(ring)->local(index(ring)); }
   const Ring& ring(LocalRing ring) const { return grid_->ring(global(ring)); }
-  /// Local number of the ring's pixel 0.
+  /// Returns the local number of the ring's pixel 0.
   std::int64_t first_pixel(LocalRing ring) const {
     return first_pixel_[static_cast<std::size_t>(ring)];
   }
-  /// The owned rings that lie in `range`.
+  /// Returns the owned rings that lie in `range`.
   LocalRings within(RingRange range) const;
 
  private:
@@ -203,16 +220,19 @@ class LocalRings {
   std::vector<std::int64_t> first_pixel_;
 };
 
-/// Quadrature weight of every owned ring: the grid's own weight, times `northern` (2 nside HEALPix
-/// ring weights w, not w - 1, one for each northern ring and the equator, used for the mirror too)
-/// unless empty. Error  UsageError when the grid has no weights (user rings without), or the length
-/// is wrong.
+/// Returns the quadrature weight of one pixel of every owned ring, [owned ring], steradians: the
+/// grid's own weight, times `northern` unless empty. Not collective.
+/// northern  HEALPix ring weights w, not w - 1: 2 nside, one for each northern ring and the
+///           equator, used for the mirror too
+/// Error  UsageError when the grid has no weights (user rings without), `northern` is given for
+///        another grid than HEALPix's, or its length is wrong.
 std::vector<double> ring_weights(const LocalRings& rings, std::span<const double> northern = {});
 
-/// HEALPix full-pixel weights for the owned pixels, w (not w - 1), from the compressed table of w -
-/// 1
-/// ((nside + 1)(3 nside + 1) / 4 numbers: one octant's pixels up to the equator; the rest by
-/// symmetry). Error  UsageError when the grid is not HEALPix or the length is wrong.
+/// Returns the HEALPix full-pixel weights w (not w - 1) of the owned pixels, [own pixel]. OpenMP
+/// over rings; not collective.
+/// compressed  table of w - 1, (nside + 1)(3 nside + 1) / 4 numbers: one octant's pixels up to the
+///             equator; the rest by symmetry
+/// Error  UsageError when the grid is not HEALPix or the length is wrong.
 std::vector<double> expand_pixel_weights(const LocalRings& rings,
                                          std::span<const double> compressed);
 

@@ -14,7 +14,7 @@
 
 namespace ringweave {
 
-/// Where the nodes of an axis are.
+/// Positions of the nodes of an axis.
 enum class PlaneNodes {
   equispaced,  ///< first + i (last - first) / (size - 1)
   chebyshev    ///< the middle minus half the extent times cos(pi i / (size - 1))
@@ -38,6 +38,7 @@ struct PlaneAxis {
   double spacing() const {  ///< of equispaced nodes
     return (last - first) / static_cast<double>(size - 1);
   }
+  /// Returns the coordinate of node i, 0 to size - 1.
   double node(std::int64_t i) const;
 
   /// Recognises equispaced and Chebyshev nodes to 1e-9 of their spacing.
@@ -59,7 +60,7 @@ struct PlaneGrid {
   friend bool operator==(const PlaneGrid&, const PlaneGrid&) = default;
 };
 
-/// How a field is continued between its nodes.
+/// Interpolant by which a field is continued between its nodes.
 enum class GyroMethod {
   bilinear,  ///< order 2; equispaced nodes
   bicubic,   ///< order 4; equispaced nodes, 10 or more along an axis with boundary zero
@@ -70,7 +71,7 @@ enum class GyroMethod {
 /// Specification of gyroaverages, the same on every rank.
 struct GyroSpec {
   PlaneGrid grid;
-  /// In the units of the coordinates, 0 or more. Radius 0 is the identity.
+  /// Radii in the units of the coordinates, 0 or more. Radius 0 is the identity.
   std::vector<double> radii;
   GyroMethod method = GyroMethod::bicubic;
   /// Nodes of a result along x and y: 0, those of the field; else that many equispaced nodes with
@@ -80,13 +81,13 @@ struct GyroSpec {
   /// Nodes added at each end of an axis with boundary zero (method dct), at least half the largest
   /// radius over the spacing; -1: the least.
   std::int64_t padding = -1;
-  /// Fields of each call (`pairs` and `sum`: for each radius).
+  /// Number of fields of each call (`pairs` and `sum`: for each radius).
   std::int64_t n_fields = 1;
   /// Bytes of tables and scratch that this rank may hold, on a device where the backend is one; 0:
   /// all that its node has, or its share of the device's free memory. Operators of method chebyshev
   /// that do not fit are made anew in every call, some radii at a time.
   std::int64_t most_bytes = 0;
-  /// Fields and results are on the host.
+  /// Backend of the averages. Fields and results are on the host.
   Backend backend = Backend::host;
 };
 
@@ -115,7 +116,8 @@ struct GyroPart {
 ///     (G f)(x, y) = 1/(2 pi) integral_0^2pi f(x + rho cos t, y + rho sin t) dt,
 ///
 /// exact for the interpolant of the method: arcs are integrated between grid lines, not sampled.
-/// Set up once, applied often: calls allocate and plan nothing.
+/// Set up once, applied often: after the first call, which names its stages, calls allocate and
+/// plan nothing but operators that are made anew (GyroSpec::most_bytes).
 ///
 /// Views hold this rank's part: [component][row][x], rows of GyroPart. Results have the nodes of
 /// the targets, fields those of the grid; a transpose exchanges both. Components of a call are
@@ -127,9 +129,9 @@ struct GyroPart {
 /// every run; the host and other numbers of ranks differ to 1e-12. Ranks of a node take its devices
 /// in turn. One call at a time per object. Members marked * are collective.
 ///
-/// Error  of calls: UsageError on all ranks when a shape is wrong on one; DataError on all ranks,
-///        with the first place and the number, when a value is not finite; ResourceError from a
-///        device.
+/// Error  of calls: UsageError on all ranks when a shape is wrong on one, or a weight is not
+///        finite; DataError on all ranks, with the first place and the number, when a value is not
+///        finite; ResourceError from a device, or when memory for operators fails one.
 /// From   Bassik (2021), A comparison of schemes for the numerical approximation of the
 ///        gyroaveraging operator, New York University
 class Gyroaverage {
@@ -146,7 +148,7 @@ class Gyroaverage {
 
   const GyroSpec& spec() const;
   const GyroPart& part() const;
-  /// Nodes of results.
+  /// Returns the nodes of results.
   const PlaneGrid& targets() const;
 
   /// * Averages every field over every radius: fields -> results of every radius.
@@ -164,13 +166,14 @@ class Gyroaverage {
            ComponentView<T> results);
 
   // Exact transposes.
-  /// * Results of every radius -> fields: the sum of the transposes over all radii.
+
+  /// * Applies the transpose of each(): results of every radius -> fields, the sum over all radii.
   template <class T>
   void each_adjoint(ComponentView<const T> results, ComponentView<T> fields);
-  /// * Results of every radius -> fields of every radius.
+  /// * Applies the transpose of pairs(): results of every radius -> fields of every radius.
   template <class T>
   void pairs_adjoint(ComponentView<const T> results, ComponentView<T> fields);
-  /// * Results -> fields of every radius, times their weights.
+  /// * Applies the transpose of sum(): results -> fields of every radius, times their weights.
   template <class T>
   void sum_adjoint(ComponentView<const T> results, std::span<const double> weights,
                    ComponentView<T> fields);
@@ -180,7 +183,7 @@ class Gyroaverage {
   /// coefficients of the highest tenth of degrees over the largest; else 0.
   double indicator() const;
 
-  /// Seconds of "halo", "transform", "sides", "operator", "sum" of this rank so far.
+  /// Returns the seconds of "halo", "transform", "sides", "operator", "sum" of this rank so far.
   StageTimes& times();
   std::int64_t bytes() const;            ///< of tables and scratch on this rank, or its device
   std::int64_t halo_bytes_sent() const;  ///< to other ranks in the last call
@@ -200,8 +203,9 @@ struct GyroWeight {
 /// Computes the row of the operator that belongs to one target: the average over the circle of
 /// radius rho about the node (x, y) of the grid, or about any point in it, is the sum of the
 /// weights times the field. Nodes occur once at most, rows ascending. For users' own matrices, and
-/// for radii that differ from target to target.
-/// Error  UsageError as those of Gyroaverage, and for points outside of the grid.
+/// for radii that differ from target to target. Not collective.
+/// x, y, rho  in the units of the coordinates
+/// Error      UsageError as those of Gyroaverage, and for points outside of the grid.
 std::vector<GyroWeight> circle_row(const PlaneGrid& grid, GyroMethod method, double x, double y,
                                    double rho);
 
@@ -223,9 +227,11 @@ void gyroaverage_with_radii(const PlaneGrid& grid, GyroMethod method, std::span<
                             ComponentView<const T> fields, ComponentView<T> results,
                             Backend backend = Backend::host);
 
-/// The transpose: adds what rows [row_begin, row_end) of results contribute to whole planes. Takes
-/// 16 planes of doubles for each field on the host.
-/// fields  added to
+/// Adds the transpose of gyroaverage_with_radii() from rows [row_begin, row_end) of results to
+/// whole planes. Takes 16 planes of doubles for each field on the host. Not collective.
+/// results  rows [row_begin, row_end), [field][row][x]; read only
+/// fields   whole planes, [field][y][x]; added to
+/// Error    as gyroaverage_with_radii(); ResourceError also when memory fails
 template <class T>
 void gyroaverage_with_radii_adjoint(const PlaneGrid& grid, GyroMethod method,
                                     std::span<const double> radii, std::int64_t row_begin,

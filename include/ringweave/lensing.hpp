@@ -20,7 +20,7 @@ namespace ringweave {
 
 /// The a_lm of a lensing potential, dimensionless: d = grad phi + curl Omega, in radians.
 struct Potential {
-  /// The layout of this rank's orders; any distribution with every order on one rank.
+  /// Layout of this rank's orders; any distribution with every order on one rank.
   AlmLayout layout;
   AlmView<const double> phi;      ///< one component
   AlmView<const double> omega{};  ///< one component, or none: zero
@@ -32,7 +32,7 @@ struct Potential {
 /// Members marked * are collective.
 class Deflection {
  public:
-  /// * Computes d at the pixels with one MPI_Alltoallv.
+  /// * Computes d at the pixels, the synthesis of a field of spin 1.
   /// Error  DataError on all ranks when a coefficient or a vector is not finite; UsageError when a
   ///        shape is wrong, an order is not on exactly one rank, or ranks disagree; ResourceError
   ///        when memory fails one, or cannot hold pixels and ring modes.
@@ -40,25 +40,28 @@ class Deflection {
              const Potential& potential, const ExchangeOptions& exchange = {});
 
   const LocalRings& rings() const;  ///< those of this rank
-  /// Which rank owns which rings, for a transform of the same maps (TransformSpec::ring_bands).
+  /// Returns the owners of all rings, for a transform of the same maps (TransformSpec::ring_bands).
   std::shared_ptr<const detail::RingDistribution> ring_bands() const;
 
   /// Returns d, [to the south, to the east][pixel], radians.
   MapView<const double> vectors() const;
-  /// Computes n' in radians: theta in [0, pi], and phi, which is not reduced to a circle. OpenMP.
+  /// Computes n' of every pixel of this rank, [pixel], radians: theta in [0, pi], and phi, which is
+  /// not reduced to a circle. OpenMP.
+  /// Error  UsageError when an array is not as long as there are pixels.
   void positions(View<double> theta, View<double> phi) const;
-  /// Computes cos and sin of the angle gamma by which fields turn: the field of spin s that a pixel
-  /// sees is exp(i s gamma) times that at n'. OpenMP.
+  /// Computes cos and sin of the angle gamma by which fields turn, [pixel]: the field of spin s
+  /// that a pixel sees is exp(i s gamma) times that at n'. OpenMP.
+  /// Error  as positions()
   void rotation(View<double> cos_gamma, View<double> sin_gamma) const;
 
   double rms() const;      ///< of |d| over the sphere
   double largest() const;  ///< |d| of any pixel
 
-  /// * Returns |A|, the area around n' over the area around n. The first call computes it with
-  /// fields of spin 0 and 2 and keeps it, 8 bytes a pixel; later calls plan and allocate nothing.
+  /// * Computes |A|, the area around n' over the area around n. The first call finds it with fields
+  /// of spin 0 and 2 and keeps it, 8 bytes a pixel; later calls plan and allocate nothing.
   /// map    [pixel]; overwritten
   /// Error  UsageError on all ranks for the inverse of a deflection, which has no potential, or
-  ///        when a shape is wrong on one.
+  ///        when a shape is wrong on one; ResourceError on all when memory fails one.
   void magnification(View<double> map) const;
 
   /// * Returns the deflection that leads back: for every pixel n' from there to the n with
@@ -74,7 +77,8 @@ class Deflection {
   /// of a potential.
   int evaluations() const;
 
-  /// Seconds of "legendre", "exchange", "ring_fft" and "deflection" that this rank took to make it.
+  /// Returns the seconds of "legendre", "exchange", "ring_fft" and "deflection" that this rank took
+  /// to make it.
   const StageTimes& times() const;
   std::int64_t bytes() const;  ///< on this rank
 
@@ -101,8 +105,9 @@ enum class FrameRotation {
 /// lens() of the inverse deflection evaluates the a_lm of a lensed map where its pixels came from
 /// (see Delensing).
 ///
-/// Members marked * are collective. Calls allocate and plan nothing; all ring modes go through one
-/// MPI_Alltoallv. Maps are equal to rounding for any number of ranks and bitwise for any number of
+/// Members marked * are collective. After the first call, which names its stages, calls allocate
+/// and plan nothing. All ring modes go through one MPI_Alltoallv, unless ExchangeOptions ask for
+/// passes. Maps are equal to rounding for any number of ranks and bitwise for any number of
 /// threads. With Backend::cuda rows, sums and turns are computed on the devices of the ranks, which
 /// keep all pixels and rows; results are those of the host to rounding, and bitwise the same on the
 /// same ranks. One call at a time per object. T is float or double.
@@ -113,7 +118,7 @@ enum class FrameRotation {
 /// From  Lewis (2005), Phys. Rev. D 71, 083008; Reinecke, Belkner & Carron (2023), A&A 678, A165
 class Lensing {
  public:
-  /// * `spec` is that of the unlensed fields.
+  /// * Plans the transform and allocates its memory. `spec` is that of the unlensed fields.
   /// Error  UsageError on all ranks for an impossible `spec`, when the deflection is of a
   ///        communicator of other ranks, or when this build lacks the backend; ResourceError on all
   ///        ranks when memory, that of a device included, cannot hold pixels, rows and modes.
@@ -125,7 +130,7 @@ class Lensing {
 
   const AlmLayout& alm_layout() const;
   const LocalRings& rings() const;
-  /// The transform to the points that the pixels see, for reports.
+  /// Returns the transform to the points that the pixels see, for reports.
   const PointTransform& transform() const;
 
   /// Allocates this rank's part of a_lm or of a map, not initialised. Not collective.
@@ -138,7 +143,8 @@ class Lensing {
     return {n_components(), rings().n_pixels()};
   }
 
-  // Both throw UsageError on all ranks when a shape is wrong on one.
+  // Both throw UsageError on all ranks when a shape is wrong on one, and ResourceError on all when
+  // a device fails one.
 
   /// * Computes the lensed map. Reads alm, which is not checked to be finite; overwrites map.
   template <class T>
@@ -157,8 +163,8 @@ class Lensing {
     adjoint<T>(map.view(), alm.view(), how);
   }
 
-  /// Seconds of "legendre", "exchange", "rows", "points" (with positions and turns of the pixels),
-  /// "value_exchange" of this rank so far.
+  /// Returns the seconds of "legendre", "exchange", "rows", "points" (with positions and turns of
+  /// the pixels), "value_exchange" of this rank so far.
   StageTimes& times();
   std::int64_t bytes() const;  ///< on this rank, without the deflection's
 
@@ -168,17 +174,20 @@ class Lensing {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Deflects maps back: analyses a lensed map and evaluates its fields, turned, where the inverse
-/// deflection leads. Degrees of the lensed map beyond its band limit are lost, and the analysis has
-/// its errors: none on Gauss-Legendre, Clenshaw-Curtis and Fejer grids up to
+/// Deflects maps back: analyses a lensed map and evaluates its fields, turned, at the ends of the
+/// inverse deflection. Degrees of the lensed map beyond its band limit are lost, and the analysis
+/// has its errors: none on Gauss-Legendre, Clenshaw-Curtis and Fejer grids up to
 /// RingGrid::default_lmax(); on HEALPix iterations reduce them. With Backend::cuda the analysis and
-/// the transform to the pixels are computed on the devices of the ranks.
+/// the transform to the pixels are computed on the devices of the ranks. Maps are [component][own
+/// pixel].
 /// Members marked * are collective. One call at a time per object. T is float or double.
 class Delensing {
  public:
-  /// * `inverse` is Deflection::inverse(), `spec` that of the lensed fields.
+  /// * Plans analysis and transform. `inverse` is Deflection::inverse(), `spec` that of the lensed
+  /// fields.
   /// n_iter  corrections of an analysis, as those of Analysis::jacobi()
-  /// Error  as those of Lensing; UsageError for a grid without quadrature weights.
+  /// Error   as those of Lensing; UsageError on all ranks also for a grid without quadrature
+  ///         weights, and when n_iter is negative or differs among ranks.
   Delensing(const Communicator& comm, const Deflection& inverse, const PointSpec& spec,
             int n_iter = 0, FrameRotation rotation = FrameRotation::carried);
   ~Delensing();
@@ -186,12 +195,13 @@ class Delensing {
   Delensing& operator=(Delensing&&) noexcept;
 
   const LocalRings& rings() const;
-  /// The transform to the points that the pixels see, for reports.
+  /// Returns the transform to the points that the pixels see, for reports.
   const PointTransform& transform() const;
 
   /// * Computes the delensed map. Reads `map`, overwrites `delensed`. Plans nothing, and allocates
   /// nothing after the first call.
-  /// Error  UsageError on all ranks when a shape is wrong on one.
+  /// Error  UsageError on all ranks when a shape is wrong on one; ResourceError on all when a
+  ///        device fails one.
   template <class T>
   void delens(MapView<const T> map, MapView<T> delensed);
   template <class T>
@@ -199,7 +209,7 @@ class Delensing {
     delens<T>(map.view(), delensed.view());
   }
 
-  /// Seconds of the stages of Lensing, and of "analysis", of this rank so far.
+  /// Returns the seconds of the stages of Lensing, and of "analysis", of this rank so far.
   StageTimes& times();
   std::int64_t bytes() const;  ///< on this rank, without the deflection's and the analysis's tables
 

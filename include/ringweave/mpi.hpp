@@ -8,6 +8,7 @@
 
 namespace ringweave {
 
+/// Duplicates the caller's communicator, see Communicator::duplicate_of(). Collective over `comm`.
 template <>
 Communicator Communicator::duplicate_of<MPI_Comm>(MPI_Comm comm);
 

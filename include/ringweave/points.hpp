@@ -31,14 +31,14 @@ struct PointSpec {
   Backend backend = Backend::host;
   ExchangeOptions exchange{};
 
-  /// Returns the same with mmax = lmax where it was left open. Error  UsageError when it
-  /// contradicts itself.
+  /// Returns the same with mmax = lmax where it was left open.
+  /// Error  UsageError when it contradicts itself.
   PointSpec checked() const;
   /// Returns a number that differs (almost surely) when two specifications do.
   std::int64_t digest() const;
 };
 
-/// How a transform to points works, for reports. The same on every rank.
+/// Numbers that describe a transform to points, for reports. The same on every rank.
 struct PointReport {
   int theta_taps = 0;
   int phi_taps = 0;
@@ -70,7 +70,8 @@ class PointSet {
   ///        ResourceError when memory fails one, or cannot hold the points.
   PointSet(const Communicator& comm, const PointSpec& spec, std::span<const double> theta,
            std::span<const double> phi, std::span<const double> psi = {});
-  /// * The same for points at which a FineField is evaluated, with its specification.
+  /// * Plans points at which a FineField is evaluated, with its specification. Arrays and errors
+  /// are the same.
   PointSet(const FineField& field, std::span<const double> theta, std::span<const double> phi,
            std::span<const double> psi = {});
 
@@ -90,14 +91,17 @@ class PointSet {
 
 /// The transform between a_lm and values at points, and its exact adjoint:
 ///
-///     a_lm -> Legendre sums on fine rows, deconvolved -> one MPI_Alltoallv -> FFT in phi
+///     a_lm -> Legendre sums on fine rows, deconvolved -> MPI_Alltoallv -> FFT in phi
 ///          -> sums over the taps around each point -> values to the ranks that list the points
 ///
-/// Members marked * are collective. Calls allocate and plan nothing. Values are equal to rounding
-/// for any number of ranks and bitwise for any number of threads, a_lm of the adjoint bitwise the
-/// same for any number of both and any distribution of the points among ranks. With Backend::cuda
-/// they are those of the host to rounding, and bitwise the same on the same ranks.
-/// One call at a time for all transforms that share a PointSet. T is float or double.
+/// Members marked * are collective. After the first call, which names its stages, calls allocate
+/// and plan nothing. The modes of the rows go through one MPI_Alltoallv where on every rank the
+/// memory of the sums holds the modes it sends, else, or if ExchangeOptions ask for it, through
+/// several. Values are equal to rounding for any number of ranks and bitwise for any number of
+/// threads, a_lm of the adjoint bitwise the same for any number of both and any distribution of the
+/// points among ranks. With Backend::cuda they are those of the host to rounding, and bitwise the
+/// same on the same ranks. One call at a time for all transforms that share a PointSet. T is float
+/// or double.
 ///
 ///   values  [component][point], as this rank lists them
 ///   a_lm    [component][my order m][l = m..lmax], as alm_layout() has them
@@ -106,7 +110,7 @@ class PointSet {
 ///       arXiv:2406.14542; Barnett, Magland & af Klinteberg (2019), SIAM J. Sci. Comput. 41
 class PointTransform {
  public:
-  /// * `spec` must be that of the points.
+  /// * Plans the transform and allocates its memory. `spec` must be that of the points.
   /// Error  UsageError on all ranks if it is not, if the points are of a communicator of other
   ///        ranks, or if this build lacks the backend; ResourceError on all ranks when memory fails
   ///        one, that of a device included, or cannot hold modes and rows.
@@ -117,7 +121,7 @@ class PointTransform {
 
   const AlmLayout& alm_layout() const;
   const PointSet& points() const;
-  /// How a_lm and fine rows are spread over the ranks, for reports.
+  /// Returns the owners of a_lm and fine rows, for reports.
   const detail::TransformPlan& plan() const;
 
   /// Allocates this rank's part of a_lm or values, not initialised. Not collective.
@@ -130,7 +134,8 @@ class PointTransform {
     return {points().n_components(), points().size()};
   }
 
-  // Both throw UsageError on all ranks when a shape is wrong on one.
+  // Both throw UsageError on all ranks when a shape is wrong on one, and ResourceError on all when
+  // a device fails one.
 
   /// * Computes the values of fields at the points. Reads alm, overwrites values. As in a
   /// synthesis, a_lm that are not finite are no error: they make values that are not.
@@ -153,7 +158,8 @@ class PointTransform {
     adjoint<T>(values.view(), alm.view(), how);
   }
 
-  /// Seconds of "legendre", "exchange", "rows", "points", "value_exchange" of this rank so far.
+  /// Returns the seconds of "legendre", "exchange", "rows", "points", "value_exchange" of this rank
+  /// so far.
   StageTimes& times();
   std::int64_t bytes() const;  ///< on this rank, with those of the points
 
@@ -163,7 +169,7 @@ class PointTransform {
   std::unique_ptr<Impl> impl_;
 };
 
-/// One field for many sets of points, one after the other: time-ordered data in batches, or points
+/// A field for many sets of points, one after the other: time-ordered data in batches, or points
 /// that move until they are right. It keeps the field on all fine rows, so that a set of points
 /// costs only its own sums. Over all ranks that takes 8 bytes for each fine row, column and
 /// component (PointReport), and during set() the ring modes as well; a PointTransform does not keep
@@ -196,7 +202,8 @@ class FineField {
     return {spec().fields.n_components(), alm_layout().size()};
   }
 
-  /// * Computes the field on the rows. Reads alm, which is not checked to be finite.
+  /// * Computes the field on the rows. Reads alm, [component][my order m][l = m..lmax] as
+  /// alm_layout() has them, which is not checked to be finite.
   /// Error  UsageError on all ranks when a shape is wrong on one; ResourceError on all ranks when
   ///        memory fails one, that of a device included.
   template <class T>
@@ -217,7 +224,8 @@ class FineField {
     evaluate<T>(points, values.view());
   }
 
-  /// Seconds of "legendre", "exchange", "rows", "points", "value_exchange" of this rank so far.
+  /// Returns the seconds of "legendre", "exchange", "rows", "points", "value_exchange" of this rank
+  /// so far.
   StageTimes& times();
   std::int64_t bytes() const;  ///< on this rank, without points; with the modes during set()
 

@@ -36,14 +36,16 @@ struct EulerAngles {
   /// to]): Galactic pole and J2000 frames as in Astropy, with the mean ecliptic of IAU 2006.
   static EulerAngles between(CoordinateSystem from, CoordinateSystem to);
 
+  /// Returns the angles of the rotation that undoes this one.
   EulerAngles inverse() const { return {-phi, -theta, -psi}; }
+  /// Returns R.
   RotationMatrix matrix() const;
 };
 
 /// Returns the matrix that takes coordinates in the system `from` to those in the system `to`.
 RotationMatrix matrix_between(CoordinateSystem from, CoordinateSystem to);
 
-/// How a_lm are rotated.
+/// Options of rotate().
 struct RotationOptions {
   /// Bytes one rank may take for a_lm on their way between ranks, beyond a few degrees; -1: an
   /// eighth of its a_lm.

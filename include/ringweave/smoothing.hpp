@@ -17,7 +17,7 @@ struct MaskOptions {
   UnseenPolicy unseen = UnseenPolicy::restore;
   Remove remove = Remove::none;  ///< from component 0
   enum class PutBack { no, yes } put_back = PutBack::no;
-  /// [own pixel], 0 to 1: factors of every component. Pixels of 0 are UNSEEN, but not to
+  /// Factors of every component, [own pixel], 0 to 1. Pixels of 0 are UNSEEN, but not to
   /// UnseenPolicy::fail. Null: 1.
   std::shared_ptr<const std::vector<double>> mask{};
 };
@@ -25,9 +25,10 @@ struct MaskOptions {
 /// Options of smooth_harmonic().
 struct SmoothingOptions : MaskOptions {
   Beam beam;
-  std::shared_ptr<const AnalysisWeights> weights;
-  int n_iter = 3;  ///< corrections of the analysis
-  /// > 0: conjugate gradients to this residual, at most max_iter passes, instead of n_iter.
+  std::shared_ptr<const AnalysisWeights> weights;  ///< must be set
+  int n_iter = 3;                                  ///< corrections of the analysis
+  /// Residual at which conjugate gradients end, of at most max_iter passes, instead of n_iter
+  /// corrections; 0: n_iter.
   double tolerance = 0;
   int max_iter = 100;
   /// Names of several maps that are smoothed together, for error messages. Their fields are alike
@@ -58,12 +59,15 @@ struct SmoothingReport {
 /// map      [component][own pixel], the fields of the transform. A beam's t acts on scalar fields,
 ///          its e and b on spin fields.
 /// Unseen   UnseenPolicy::normalize divides every component by the identically smoothed mask (seen
-///          pixels 1, or their factor in the mask): edge errors fall about tenfold. Pixels
-///          without data stay UNSEEN.
+///          pixels 1, or their factor in the mask): edge errors fall about tenfold. Pixels without
+///          data stay UNSEEN.
 /// Several maps come out as they would one by one, unless a tolerance couples them.
 /// Memory   the a_lm, the transform's workspace, and one more map where
 ///          Analysis::needs_residual_map(). Collective.
-/// Error    DataError when every pixel is UNSEEN, or one is and unseen = fail.
+/// Error    DataError when every pixel of a component is UNSEEN, one is and unseen = fail, or too
+///          few are seen to fit the low multipoles; UsageError on all ranks when the map or the
+///          mask of one has a wrong size, and as those of Analysis; ResourceError on all when
+///          memory or a device fails one.
 template <class T>
 SmoothingReport smooth_harmonic(SphericalHarmonicTransform& transform,
                                 const SmoothingOptions& options, MapView<T> map,
@@ -77,16 +81,17 @@ SmoothingReport smooth_harmonic(SphericalHarmonicTransform& transform,
 /// Unseen      UnseenPolicy::restore and normalize take the mask to the new grid too: a pixel is
 ///             UNSEEN where less than half is left of it, to the degrees of the transforms.
 /// Memory      the a_lm twice, and one map of each grid where pixels are UNSEEN. Collective.
-/// Error       as smooth_harmonic()
+/// Error       as smooth_harmonic(); UsageError also where the transforms differ in their degrees
+///             or numbers of components
 template <class T>
 SmoothingReport smooth_harmonic_onto(SphericalHarmonicTransform& from,
                                      SphericalHarmonicTransform& onto,
                                      const SmoothingOptions& options, MapBuffer<T>& map,
                                      const AnalysisProgress& progress = {});
 
-/// Smooths maps by a RingConvolution or a SplitConvolution: masks, removes the low
-/// multipoles, convolves, divides by the smoothed mask, puts back. UNSEEN pixels and low multipoles
-/// as smooth_harmonic(). The report has one treatment, of all maps together. T is the storage type,
+/// Smooths maps by a RingConvolution or a SplitConvolution: masks, removes the low multipoles,
+/// convolves, divides by the smoothed mask, puts back. UNSEEN pixels and low multipoles as
+/// smooth_harmonic(). The report has one treatment, of all maps together. T is the storage type,
 /// float or double.
 ///
 /// in   [map][own pixel]; its contents are lost
@@ -94,7 +99,9 @@ SmoothingReport smooth_harmonic_onto(SphericalHarmonicTransform& from,
 /// of_masks  for maps of spin and UnseenPolicy::normalize: convolves one scalar map, a mask, on the
 ///           same rings
 /// Memory  as many maps again where the mask is smoothed, with of_masks one. Collective.
-/// Error  DataError when every pixel of a map is UNSEEN, or one is and unseen = fail.
+/// Error  DataError when every pixel of a map is UNSEEN, one is and unseen = fail, or too few are
+///        seen to fit the low multipoles; UsageError on all ranks when the mask of one has a wrong
+///        size, and as those of convolve(); ResourceError on all when memory or a device fails one.
 template <class T, class Convolution>
 SmoothingReport smooth_on_rings(const Communicator& comm, Convolution& convolution,
                                 const MaskOptions& treatment, MapView<T> in, MapView<T> out,

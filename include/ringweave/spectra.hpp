@@ -27,15 +27,16 @@ class Spectra {
   bool has(Name name) const { return !values_[name].empty(); }
   bool is_polarised() const { return has(EE) || has(BB) || has(TE); }
   bool has_potential() const { return has(PP) || has(TP) || has(EP); }
-  /// C_l; 0 for a spectrum that is not there and beyond lmax.
+  /// Returns C_l; 0 for a spectrum that is not there and beyond lmax.
   double operator()(Name name, int l) const {
     return has(name) && l <= lmax_ ? values_[name][static_cast<std::size_t>(l)] : 0.0;
   }
-  /// lmax + 1 values, created as zeros at first use.
+  /// Returns the values of a spectrum, lmax + 1 of them, created as zeros at first use.
   std::span<double> values(Name name) {
     if (!has(name)) values_[name].assign(static_cast<std::size_t>(lmax_) + 1, 0.0);
     return values_[name];
   }
+  /// Returns the values of a spectrum; none if it is not there.
   std::span<const double> values(Name name) const { return values_[name]; }
 
  private:
@@ -51,40 +52,47 @@ struct Beam {
   std::vector<double> b;
 };
 
-/// Gaussian of the given full width at half maximum: t = exp(-l(l+1) sigma^2 / 2), e = b =
-/// exp(-(l(l+1) - s^2) sigma^2 / 2) for spin s (2 gives healpy's extra exp(2 sigma^2)), 0 below l =
-/// s.
+/// Returns the Gaussian of the given full width at half maximum, l = 0..lmax: t = exp(-l(l+1)
+/// sigma^2 / 2), e = b = exp(-(l(l+1) - s^2) sigma^2 / 2) for spin s (2 gives healpy's extra exp(2
+/// sigma^2)), 0 below l = s.
+/// Error  UsageError when the width is not a number of 0 or more, or lmax or spin is negative.
 Beam gaussian_beam(double fwhm_radians, int lmax, int spin = 2);
-/// Elementwise product, to the longer table's length with zeros beyond the shorter.
+/// Returns the elementwise product, to the longer table's length with zeros beyond the shorter.
 Beam operator*(const Beam& a, const Beam& b);
 
-/// a_lm *= b_l for every component. OpenMP over orders.
+/// Multiplies a_lm by b_l in every component. OpenMP over orders; not collective.
+/// alm    [component of `fields`][order of `layout`][l = m..lmax]
+/// Error  UsageError when a_lm have another shape.
 void multiply(const Beam& beam, const AlmLayout& layout, const FieldSet& fields,
               AlmView<double> alm);
 void multiply(const Beam& beam, const AlmLayout& layout, const FieldSet& fields,
               AlmView<float> alm);
 
-/// Gaussian a_lm of the given spectra for the orders of `layout`. Every coefficient is drawn from
-/// Philox keyed by (seed, field, l, m), so a realisation is the same on any number of ranks and
-/// threads and its low degrees do not change with lmax. One component: T from TT. Three components:
-/// T, E, B correlated by TT, EE, BB, TE, EB, TB (Cholesky per degree). Four: T, E, B as before, and
-/// the lensing potential, which PP, TP and EP correlate with them. Two: E, B. E and B begin at
-/// l = 2. Error  DataError when a covariance is not positive semidefinite, naming l.
+/// Draws Gaussian a_lm of the given spectra for the orders of `layout`. Every coefficient is drawn
+/// from Philox keyed by (seed, field, l, m), so a realisation is the same on any number of ranks
+/// and threads and its low degrees do not change with lmax. One component: T from TT. Three
+/// components: T, E, B correlated by TT, EE, BB, TE, EB, TB (Cholesky per degree). Four: T, E, B as
+/// before, and the lensing potential, which PP, TP and EP correlate with them. Two: E, B. E and B
+/// begin at l = 2. OpenMP over orders; not collective.
+/// alm    [component][order of `layout`][l = m..lmax]; overwritten
+/// Error  UsageError for other numbers of components, or another number of coefficients than the
+///        layout has; DataError when a covariance is not positive semidefinite, naming l.
 void draw_alm(const Spectra& spectra, std::uint64_t seed, const AlmLayout& layout,
               AlmView<double> alm);
 void draw_alm(const Spectra& spectra, std::uint64_t seed, const AlmLayout& layout,
               AlmView<float> alm);
 
-/// The two standard normal numbers of one (seed, field, l, m); the imaginary part of m = 0 is not
-/// used.
+/// Two standard normal numbers, for the real and imaginary part of a coefficient.
 struct NormalPair {
   double re;
   double im;
 };
+/// Returns the two standard normal numbers of one (seed, field, l, m); the imaginary part of m = 0
+/// is not used.
 NormalPair normal_pair(std::uint64_t seed, std::uint32_t field, int l, int m);
 
-/// The standard normal number of a pixel of one (seed, component), for white noise. It does not
-/// depend on those of normal_pair().
+/// Returns the standard normal number of a pixel of one (seed, component), for white noise. It does
+/// not depend on those of normal_pair().
 /// pixel  its number in the full grid, in RING order
 double pixel_normal(std::uint64_t seed, std::uint32_t component, std::int64_t pixel);
 

@@ -40,10 +40,11 @@ struct TransformSpec {
   /// are several maps, the number of one map makes each come out as it would alone.
   std::int64_t theta_components = std::numeric_limits<std::int64_t>::max();
   ExchangeOptions exchange{};
-  /// Which rank owns which rings: those of a RingConvolution that shares maps with the transform
+  /// Owners of the rings, as a RingConvolution that shares maps with the transform has them
   /// (RingConvolution::ring_bands()); null: the transform's own choice.
   std::shared_ptr<const detail::RingDistribution> ring_bands{};
-  /// Null, or the rings are rows of a transform to points (points.hpp) and their modes deconvolved.
+  /// Rows of a transform to points (points.hpp) that the rings stand for, whose modes are
+  /// deconvolved; null: rings are rings.
   std::shared_ptr<const detail::DeconvolvedRows> fine_rows{};
   /// Bytes of exchanged modes to store beside map and a_lm. An adjoint that keeps its map, or works
   /// on spectra, exchanges more than this in up to 64 passes. (A quarter of the modes is enough if
@@ -57,8 +58,8 @@ struct TransformSpec {
   /// than is free, leaves a_lm and maps on the host, and its stages copy their data.
   std::int64_t device_bytes = std::numeric_limits<std::int64_t>::max();
 
-  /// Returns the same with mmax = lmax where it was left open. Error  UsageError when it
-  /// contradicts itself.
+  /// Returns the same with mmax = lmax where it was left open.
+  /// Error  UsageError when it contradicts itself.
   TransformSpec checked() const;
   /// Returns a number that differs (almost surely) when two specifications do.
   std::int64_t digest() const;
@@ -73,8 +74,7 @@ struct TransformSpec {
 /// Legendre stage and exchange run in one pass, or in several where memory is short or
 /// spec.exchange asks for it. With Backend::cuda everything is on a device if a_lm, modes and map
 /// fit there; otherwise, or where spec.on_device has one stage only, each stage on it copies its
-/// data. All fields are transformed together, or in
-/// groups where spec.mode_bytes asks for it.
+/// data. All fields are transformed together, or in groups where spec.mode_bytes asks for it.
 ///
 /// Members marked * are collective: all ranks of the communicator call them. Results are bitwise
 /// the same for any number of threads, and equal to rounding for any number of ranks and groups.
@@ -85,15 +85,15 @@ struct TransformSpec {
 ///          Condon-Shortley phase, spin s fields as E/B <-> Q/U with HEALPix's signs
 ///
 /// From  Szydlarski, Esterie, Falcou, Grigori & Stompor (2014), Concurrency Computat.: Pract.
-/// Exper.
-///       26, 683 (distribution of orders and rings); Ishioka (2018), J. Meteor. Soc. Japan 96
-///       (recurrence)
+///       Exper. 26, 683 (distribution of orders and rings); Ishioka (2018), J. Meteor. Soc. Japan
+///       96 (recurrence)
 class SphericalHarmonicTransform {
  public:
   /// * Plans everything: distributions, exchanges, Legendre tables, FFT plans. The first transform
   /// allocates the workspace.
-  /// Error  UsageError on all ranks where the specification contradicts itself or ranks disagree
-  ///        on it.
+  /// Error  UsageError on all ranks where the specification contradicts itself, ranks disagree on
+  ///        it, or this build lacks the backend; ResourceError on all when memory fails one, or
+  ///        without a device.
   SphericalHarmonicTransform(const Communicator& comm, const TransformSpec& spec);
   ~SphericalHarmonicTransform();
   SphericalHarmonicTransform(SphericalHarmonicTransform&&) noexcept;
@@ -118,7 +118,7 @@ class SphericalHarmonicTransform {
   // Everything below throws UsageError on all ranks when a shape is wrong on one, and ResourceError
   // on all when memory or a device fails one.
 
-  /// * Synthesis: f = sum over l, m of a_lm Y_lm. Reads alm, overwrites map.
+  /// * Computes f = sum over l, m of a_lm Y_lm. Reads alm, overwrites map.
   template <class T>
   void synthesize(AlmView<const T> alm, MapView<T> map);
   template <class T>
@@ -126,7 +126,7 @@ class SphericalHarmonicTransform {
     synthesize<T>(alm.view(), map.view());
   }
 
-  /// * Synthesis that frees the a_lm as soon as they are no longer needed, and only then allocates
+  /// * Does the same, frees the a_lm as soon as they are no longer needed, and only then allocates
   /// the map. (In groups of fields, and on a device, both exist together.)
   template <class T>
   MapBuffer<T> synthesize(AlmBuffer<T>&& alm);
@@ -136,9 +136,9 @@ class SphericalHarmonicTransform {
   void require_alm(std::int64_t n_components, std::int64_t size) const;
   void require_map(std::int64_t n_components, std::int64_t size) const;
 
-  /// * Adjoint synthesis, the exact transpose: a_lm = sum over pixels of w_ring f Y_lm^*.
-  /// `ring_weights` [owned ring] multiply the pixels; empty: all 1. Reads map, so with several
-  /// ranks more than spec.pass_bytes of modes are exchanged in passes.
+  /// * Applies the adjoint of synthesis, the exact transpose: a_lm = sum over pixels of w_ring f
+  /// Y_lm^*. `ring_weights` [owned ring] multiply the pixels; empty: all 1. Reads map, so with
+  /// several ranks more than spec.pass_bytes of modes are exchanged in passes.
   template <class T>
   void adjoint(MapView<const T> map, std::span<const double> ring_weights, AlmView<T> alm,
                Accumulate how = Accumulate::overwrite);
@@ -148,40 +148,40 @@ class SphericalHarmonicTransform {
     adjoint<T>(map.view(), ring_weights, alm.view(), how);
   }
 
-  /// * The same, with the map's memory as scratch: its contents are lost. Modes for other ranks are
-  /// stored there if they fit.
+  /// * Does the same with the map's memory as scratch: its contents are lost. Modes for other ranks
+  /// are stored there if they fit.
   template <class T>
   void adjoint_destroying(MapView<T> map, std::span<const double> ring_weights, AlmView<T> alm,
                           Accumulate how = Accumulate::overwrite);
 
-  /// * The same; frees the map as soon as it is no longer needed, and only then allocates the a_lm.
-  /// (In groups of fields, and on a device, both exist together.)
+  /// * Does the same, frees the map as soon as it is no longer needed, and only then allocates the
+  /// a_lm. (In groups of fields, and on a device, both exist together.)
   template <class T>
   AlmBuffer<T> adjoint(MapBuffer<T>&& map, std::span<const double> ring_weights);
 
   /// Tells whether the functions on spectra below can be called: not where the transform, or a
-  /// stage of it, is on a device.
+  /// stage of it, is on a device. There they throw UsageError on all ranks.
   bool has_spectra() const;
   /// * Replaces the pixels by the spectra of their rings, from which an iterative analysis forms
   /// residuals without further FFTs.
   template <class T>
   void to_spectra(MapView<T> map);
-  /// * adjoint() of the map with these spectra.
+  /// * Applies adjoint() to the map with these spectra.
   template <class T>
   void adjoint_of_spectra(MapView<const T> spectra, std::span<const double> ring_weights,
                           AlmView<T> alm);
-  /// * result = (or +=) S^T W (f - S alm), with f the map with these spectra. alm and result may be
-  /// the same. Returns ||f - S alm||^2 over the pixels of all ranks.
+  /// * Computes result = (or +=) S^T W (f - S alm), with f the map with these spectra. alm and
+  /// result may be the same. Returns ||f - S alm||^2 over the pixels of all ranks.
   template <class T>
   double adjoint_of_residual(MapView<const T> spectra, std::span<const double> ring_weights,
                              AlmView<const T> alm, AlmView<T> result,
                              Accumulate how = Accumulate::overwrite);
-  /// * result = S^T W S alm. Both may be the same.
+  /// * Computes result = S^T W S alm. Both may be the same.
   template <class T>
   void adjoint_of_synthesis(std::span<const double> ring_weights, AlmView<const T> alm,
                             AlmView<T> result);
 
-  /// Seconds of "legendre", "exchange", "ring_fft" of this rank so far.
+  /// Returns the seconds of "legendre", "exchange", "ring_fft" of this rank so far.
   StageTimes& times();
 
   /// Frees the workspace. The next transform allocates it again. Not collective.
@@ -189,9 +189,9 @@ class SphericalHarmonicTransform {
 
   // For Ringweave's own reports.
   const detail::TransformPlan& plan() const;
-  /// Memory found on this rank's device; null with Backend::host.
+  /// Returns the memory found on this rank's device; null with Backend::host.
   const detail::DeviceBudget* device() const;
-  /// The transform on a device; null where a_lm and maps stay on the host.
+  /// Returns the transform on a device; null where a_lm and maps stay on the host.
   const detail::OffloadedTransform* offloaded() const;
 
  private:

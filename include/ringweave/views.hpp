@@ -39,7 +39,7 @@ template <class T, MemorySpace Space = MemorySpace::host>
 class ComponentView {
  public:
   ComponentView() = default;
-  /// Components lie one after the other.
+  /// Borrows components that lie one after the other.
   ComponentView(T* data, std::int64_t n_components, std::int64_t size)
       : ComponentView(data, n_components, size, size) {}
   ComponentView(T* data, std::int64_t n_components, std::int64_t size, std::int64_t stride)
@@ -73,12 +73,13 @@ template <class T>
 using ComplexOf = std::conditional_t<std::is_const_v<T>, const std::complex<std::remove_const_t<T>>,
                                      std::complex<T>>;
 
-/// count * bytes_each bytes of uninitialised host memory, aligned to 64 bytes. Error  UsageError
-/// when the product passes 64 bits, ResourceError when the system refuses.
+/// Allocates count * bytes_each bytes of uninitialised host memory, aligned to 64 bytes.
+/// Error  UsageError when the product passes 64 bits, ResourceError when the system refuses.
 void* allocate_elements(std::int64_t count, std::int64_t bytes_each);
 /// Frees memory of allocate_elements(), with the same arguments.
 void free_elements(void* memory, std::int64_t count, std::int64_t bytes_each) noexcept;
-/// n_components * size. Error  UsageError when it passes 64 bits.
+/// Returns n_components * size.
+/// Error  UsageError when it passes 64 bits.
 std::int64_t element_count(std::int64_t n_components, std::int64_t size);
 
 }  // namespace detail::inline base
@@ -99,9 +100,10 @@ using AnyAlmView = std::variant<AlmView<double, Space>, AlmView<float, Space>>;
 template <MemorySpace Space = MemorySpace::host>
 using AnyConstAlmView = std::variant<AlmView<const double, Space>, AlmView<const float, Space>>;
 
-/// Owns uninitialised host memory of `size` elements, aligned to 64 bytes. Move only; elements are
-/// trivial.
-/// Error  ResourceError with the size when the system refuses.
+/// Owner of uninitialised host memory of `size` elements, aligned to 64 bytes. Move only; elements
+/// are trivial.
+/// Error  UsageError when the bytes pass 64 bits, ResourceError with the size when the system
+///        refuses.
 template <class T>
 class HostBuffer {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -150,7 +152,8 @@ class HostBuffer {
   std::int64_t size_ = 0;
 };
 
-/// Owns components of equal size, one after the other (see ComponentView). Move only.
+/// Owner of components of equal size, one after the other (see ComponentView). Move only.
+/// Error  as HostBuffer, and UsageError when the elements pass 64 bits
 template <class T>
 class ComponentBuffer {
  public:

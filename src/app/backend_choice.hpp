@@ -21,8 +21,8 @@ Backend choose_backend(Run& run, const std::string& asked);
 /// predicts to be fastest; without costs of a device, as above. Collective. Error  as above.
 void choose_backend(Run& run, const TransformOptions& asked, TransformSpec& spec);
 
-/// As the first, for work, named `what` in messages, for which `auto` takes the host: there is no
-/// prediction of it on devices. Collective.
+/// Chooses as the first does, for work, named `what` in messages, for which `auto` takes the host:
+/// there is no prediction of it on devices. Collective.
 Backend choose_device_if_asked(Run& run, const std::string& asked, const std::string& what);
 
 /// Switches to the host, with a warning, when the device chosen by `auto` cannot be used. Not

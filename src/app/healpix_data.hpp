@@ -12,7 +12,7 @@ namespace ringweave::detail::inline app {
 /// The tables that HEALPix has in its folder data/, one for each nside.
 enum class HealpixTable { pixel_window, ring_weights, pixel_weights };
 
-/// As the value of an option: look for the table where HEALPix keeps it.
+/// Value of an option: look for the table where HEALPix keeps it.
 inline constexpr const char* where_healpix_is = "auto";
 
 /// Returns the file that the value of an option means: of a folder, or of its folder data/, the one

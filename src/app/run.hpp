@@ -65,9 +65,9 @@ struct Run {
   void say(const std::string& line);
   /// The same, only with --verbose.
   void detail(const std::string& line);
-  /// A line to stderr on rank 0 that begins with "note: ", what was assumed; each line once.
+  /// Writes a line to stderr on rank 0 that begins with "note: ", an assumption; each line once.
   void note(const std::string& line);
-  /// A line to stderr on rank 0 that begins with "warning: "; each line once.
+  /// Writes a line to stderr on rank 0 that begins with "warning: "; each line once.
   void warn(const std::string& line);
 };
 

@@ -10,14 +10,14 @@ namespace ringweave::detail::inline app {
 /// Returns "host" or "cuda".
 const char* name_of(Backend backend);
 
-/// Where the stages of a transform run.
+/// Places where the stages of a transform run.
 struct StagePlaces {
   Backend legendre = Backend::host;
   Backend ring_fft = Backend::host;
 
   bool are_mixed() const { return legendre != ring_fft; }
   bool use_a_device() const { return legendre == Backend::cuda || ring_fft == Backend::cuda; }
-  /// As TransformSpec has it.
+  /// Returns them as TransformSpec has them.
   StagesOnDevice on_device() const;
   std::string text() const;  ///< as --stage takes it
 };

@@ -120,7 +120,7 @@ class BlockPipeline {
     work.unpack(slot.data, *slot.block);
     slot.block.reset();
   }
-  /// After an error: waits for pending work, which must not overlap with the next call.
+  /// Waits, after an error, for pending work, which must not overlap with the next call.
   void abandon() noexcept {
     for (Slot& slot : slots_) slot.block.reset();
     for (const typename Device::Stream* stream : {&in_, &compute_, &out_}) {

@@ -31,8 +31,8 @@ inline std::int64_t checked_product(std::int64_t a, std::int64_t b, const char* 
   return product;
 }
 
-/// UsageError unless what was handed over is as large as planned. `where` and `what` name it, e.g.
-/// "ring FFT on a device", "pixels of a component".
+/// Throws UsageError unless a size is the planned one. `where` and `what` name it, e.g. "ring FFT
+/// on a device", "pixels of a component".
 inline void require_planned(const char* where, std::int64_t there, std::int64_t planned,
                             const char* what) {
   if (there == planned) return;

@@ -37,7 +37,8 @@ class ChunkedCopies {
   ChunkedCopies(const ChunkedCopies&) = delete;
   ChunkedCopies& operator=(const ChunkedCopies&) = delete;
 
-  /// On return the host memory has been read; later device work sees the bytes.
+  /// Copies to the device. On return the host memory has been read; later device work sees the
+  /// bytes.
   void to_device(const void* from, void* to, std::int64_t bytes) {
     const char* source = static_cast<const char*>(from);
     char* target = static_cast<char*>(to);
@@ -51,7 +52,7 @@ class ChunkedCopies {
     }
   }
 
-  /// On return the bytes are on the host.
+  /// Copies to the host. On return the bytes are there.
   void to_host(const void* from, void* to, std::int64_t bytes) {
     const char* source = static_cast<const char*>(from);
     char* target = static_cast<char*>(to);

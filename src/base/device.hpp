@@ -107,12 +107,14 @@ class DeviceGraph {
   DeviceGraph(const DeviceGraph&) = delete;
   DeviceGraph& operator=(const DeviceGraph&) = delete;
 
-  /// Records what `work` gives to the stream, and to others that wait for its events, instead of
-  /// what was recorded before; nothing runs. `work` must not wait for the device, nor allocate or
-  /// free its memory. Error  ResourceError, and what `work` throws: then nothing is recorded.
+  /// Records the work that `work` gives to the stream, and to others that wait for its events, in
+  /// place of an earlier record; nothing runs. `work` must not wait for the device, nor allocate or
+  /// free its memory.
+  /// Error  ResourceError, and any error of `work`: then nothing is recorded.
   void capture(const DeviceStream& stream, const std::function<void()>& work);
   bool captured() const { return executable_ != nullptr; }
-  /// In the order of the stream. Error  InternalError when nothing is recorded, ResourceError.
+  /// Runs the record in the order of the stream.
+  /// Error  InternalError when nothing is recorded, ResourceError.
   void launch(const DeviceStream& stream) const;
 
  private:

@@ -36,10 +36,10 @@ class MaskedMap {
   }
   bool is_normalized() const;
 
-  /// 1 where a pixel of the component is seen, or its factor in the mask; 0 where it is not.
+  /// Writes 1 where a pixel of the component is seen, or its factor in the mask; 0 where it is not.
   template <class T>
   void write_mask(std::int64_t component, View<T> weight) const;
-  /// 1 where a pixel of the component is seen, 0 where it is not.
+  /// Writes 1 where a pixel of the component is seen, 0 where it is not.
   template <class T>
   void write_seen(std::int64_t component, View<T> seen) const;
   /// smoothed /= smoothed_mask; UNSEEN where nearly no data went into a pixel.

@@ -31,12 +31,12 @@ class RingDistribution {
     int rank = 0;
   };
 
-  /// For a transform: at most two bands and their mirrors per rank. The cuts of every section
-  /// balance a transform's FFT work and memory (pixels and modes), not ring counts.
+  /// Distributes rings for a transform: at most two bands and their mirrors per rank. The cuts of
+  /// every section balance a transform's FFT work and memory (pixels and modes), not ring counts.
   RingDistribution(std::shared_ptr<const RingGrid> grid, const ModeLimits& limits, int n_ranks);
-  /// For sums over neighbouring rings: one section, because halos are smallest with one band and
-  /// its mirror per rank. The cuts balance the caller's costs: costs[ring], in arbitrary units, not
-  /// negative.
+  /// Distributes rings for sums over neighbouring rings: one section, because halos are smallest
+  /// with one band and its mirror per rank. The cuts balance the caller's costs: costs[ring], in
+  /// arbitrary units, not negative.
   /// Error  UsageError unless every ring has such a cost, and when their sum exceeds 2^61.
   RingDistribution(std::shared_ptr<const RingGrid> grid, std::span<const std::int64_t> costs,
                    int n_ranks);

@@ -86,9 +86,9 @@ class RingRuns {
 
 /// Functions that the calling thread calls during an adjoint, so that modes are sent meanwhile.
 struct AdjointCalls {
-  /// Once, when the modes of all urgent rings are complete, also if there are none.
+  /// Called once, when the modes of all urgent rings are complete, also if there are none.
   std::function<void()> urgent_done = [] {};
-  /// After that, from time to time; never with CUDA. Must not throw.
+  /// Called after that, from time to time; never with CUDA. Must not throw.
   std::function<void()> meanwhile = [] {};
 };
 

@@ -15,7 +15,7 @@ namespace ringweave::detail::inline gyro {
 /// an end.
 constexpr std::size_t most_cell_nodes = 6;
 
-/// Where an axis ends with zero.
+/// Ends of an axis at which fields end with zero.
 struct AxisEnds {
   bool at_begin = false;  ///< at node 0
   bool at_end = false;    ///< at node size - 1

@@ -48,7 +48,7 @@ class ChebyshevOperator {
   /// Makes the operators of radii [begin, end), and drops others. OpenMP.
   virtual void set_radii(std::int64_t begin, std::int64_t end) = 0;
 
-  /// Takes what will be averaged, which must not change as long as it is.
+  /// Takes the planes to average, which must not change meanwhile.
   virtual void load(OperatorWork& work, Direction direction, std::int64_t n_planes,
                     const double* in) const = 0;
   virtual void clear(OperatorWork& work, Direction direction, std::int64_t n_planes,
@@ -71,8 +71,8 @@ struct SemiAxes {
 std::unique_ptr<ChebyshevOperator> make_host_chebyshev_operator(const ChebyshevFold& fold,
                                                                 const ChunkRange& chunks,
                                                                 std::vector<SemiAxes> radii);
-/// On this thread's device, for one worker. Error  UsageError when this build has no CUDA,
-/// ResourceError from the device.
+/// Makes the operator on this thread's device, for one worker.
+/// Error  UsageError when this build has no CUDA, ResourceError from the device.
 std::unique_ptr<ChebyshevOperator> make_cuda_chebyshev_operator(const ChebyshevFold& fold,
                                                                 const ChunkRange& chunks,
                                                                 std::vector<SemiAxes> radii);

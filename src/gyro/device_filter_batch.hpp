@@ -28,7 +28,7 @@ inline std::int64_t results_of(std::int64_t n_planes, std::int64_t n_radii) {
 class DeviceFilterBatch {
  public:
   using Complex = std::complex<double>;
-  /// Where a result goes.
+  /// Place for a result.
   struct Result {
     ComponentView<double> planes;
     Accumulate how = Accumulate::overwrite;
@@ -60,7 +60,7 @@ class DeviceFilterBatch {
   }
   /// Begins the sums of the next result.
   void begin() { has_spectra_ = false; }
-  /// Adds weight times what a filter makes of the planes to the spectra of the result.
+  /// Adds weight times the filtered planes to the spectra of the result.
   /// sums  planes of all results
   void add(std::int64_t filter, const DevicePlanes<const double>& planes,
            const FilterWindow& window, const double* multiplier, double weight,

@@ -18,11 +18,11 @@ class DevicePlaneCopies {
   DevicePlaneCopies(const DeviceStream& stream, std::int64_t plane_size)
       : copies_(stream), plane_(plane_size) {}
 
-  /// On return the values have been read.
+  /// Copies values to the device. On return they have been read.
   void upload(const double* from, double* to, std::int64_t n) {
     copies_.to_device(from, to, n * std::int64_t{sizeof(double)});
   }
-  /// Copies planes that follow each other, or adds them to what is there.
+  /// Copies planes that follow each other, or adds them to those there.
   void download(const double* from, ComponentView<double> planes, Accumulate how);
 
   /// Returns the bytes that it takes on the host.
@@ -44,8 +44,8 @@ class DeviceEdges {
   virtual void scale(double* planes, std::int64_t n_planes, double factor) = 0;
 };
 
-/// On this thread's device; the stream must outlive it. Error  UsageError when this build has no
-/// CUDA, ResourceError from the device.
+/// Makes the edges on this thread's device; the stream must outlive them.
+/// Error  UsageError when this build has no CUDA, ResourceError from the device.
 std::unique_ptr<DeviceEdges> make_device_edges(const PlaneGrid& grid, const DeviceStream& stream);
 
 }  // namespace ringweave::detail::inline gyro

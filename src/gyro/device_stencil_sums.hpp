@@ -12,13 +12,13 @@
 
 namespace ringweave::detail::inline gyro {
 
-/// All but the filters of bilinear and bicubic averages, in device memory. Calls are enqueued on a
-/// stream and return at once; device errors are reported when it is synchronized. The same bits in
-/// every run.
+/// Sums of bilinear and bicubic averages, all but the filters, in device memory. Calls are enqueued
+/// on a stream and return at once; device errors are reported when it is synchronized. The same
+/// bits in every run.
 ///
 ///     [held()] load();  clear(), add() for some radii, filters to sums();  [clear() ...]  finish()
 ///
-/// Several sums of what was loaded may be formed before finish(), from plane `first` on each.
+/// Several sums of the loaded planes may be formed before finish(), from plane `first` on each.
 class DeviceStencilSums {
  public:
   virtual ~DeviceStencilSums() = default;
@@ -35,7 +35,7 @@ class DeviceStencilSums {
   /// Takes the planes that were copied to held(), which it changes where axes are mirrored.
   virtual void load(Direction direction, std::int64_t n_planes) = 0;
   virtual void clear(Direction direction, std::int64_t n_planes, std::int64_t first) = 0;
-  /// Adds weight times what the outermost nodes give to sums, with tables of a radius.
+  /// Adds weight times the shares of the outermost nodes to sums, with tables of a radius.
   virtual void add(Direction direction, std::int64_t number, double weight, std::int64_t n_planes,
                    std::int64_t first) = 0;
   /// Adds weight times the own rows that are held, where a window has them.

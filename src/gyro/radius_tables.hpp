@@ -10,8 +10,8 @@
 
 namespace ringweave::detail::inline gyro {
 
-/// What a bilinear or bicubic average over one radius needs. Nothing where a rank has no rows, or
-/// no circle meets the plane.
+/// Tables of a bilinear or bicubic average over one radius. Empty where a rank has no rows, or no
+/// circle meets the plane.
 struct RadiusTables {
   StencilTables sides;            ///< less the interior's taps
   HostBuffer<double> multiplier;  ///< of the radius's filter, if it has one

@@ -25,7 +25,7 @@ class SchemeWork {
 ///
 ///     clear();  load(planes);  add(r, weight) for some r;  [load(); add() ...]  store(out)
 ///
-/// A scheme with one worker may form several sums of what was loaded at a time: results are there
+/// A scheme with one worker may form several sums of the loaded planes at a time: results are there
 /// after complete().
 /// All double. Planes of average: rows of nodes in, rows of targets out; of transpose: the other
 /// way. A rank that has some rows only gets and makes those. Tables are shared and constant;
@@ -60,22 +60,21 @@ class Scheme {
   /// beside these.
   virtual std::int64_t making_bytes(std::int64_t) const { return 0; }
 
-  /// Forgets sums; what is added next goes in `direction`. What was loaded for this direction
-  /// stays.
+  /// Forgets sums; the next ones go in `direction`. Planes loaded for this direction stay.
   virtual void clear(SchemeWork& work, Direction direction) const = 0;
   /// Takes planes, [plane][row][x]; their number is that of the sums until clear(). Sums over
   /// several loads begin with one.
   virtual void load(SchemeWork& work, ComponentView<const double> planes) const = 0;
   /// Adds weight times G_r (or its transpose) of the loaded planes to the sums.
   virtual void add(SchemeWork& work, std::int64_t radius, double weight) const = 0;
-  /// Writes the sums, or adds them to what is there.
+  /// Writes the sums, or adds them to the planes.
   virtual void store(SchemeWork& work, ComponentView<double> planes, Accumulate how) const = 0;
   /// Writes the results that store() has left for later.
   virtual void complete(SchemeWork&) const {}
   /// Forgets such results, which an error has left.
   virtual void drop_results(SchemeWork&) const {}
 
-  /// Of the planes of the last load(): see Gyroaverage::indicator().
+  /// Returns Gyroaverage::indicator() of the planes of the last load().
   virtual double indicator(const SchemeWork& work) const = 0;
   /// Bytes sent to other ranks so far.
   virtual std::int64_t bytes_sent(const SchemeWork& work) const = 0;

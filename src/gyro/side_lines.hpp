@@ -32,7 +32,7 @@ struct SideLines {
   RowSpan own_targets;     ///< lines of targets that this rank has
 
   std::int64_t size() const { return is_used ? (2 * margin + n_targets) * stride : 0; }
-  /// Where position 0 of a line is in the work of a plane. `end` 0 or 1.
+  /// Returns the place of position 0 of a line in the work of a plane. `end` 0 or 1.
   RINGWEAVE_HOST_DEVICE std::int64_t source(std::int64_t end, std::int64_t p) const {
     return first + (end * margin + p) * stride;
   }

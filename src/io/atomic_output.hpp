@@ -10,7 +10,7 @@
 
 namespace ringweave::detail::inline io {
 
-/// Error  UsageError for a folder, a device, and what is no name of a file. Not collective.
+/// Throws UsageError for a folder, a device, and a path without the name of a file. Not collective.
 void require_name_of_file(const std::string& path);
 
 /// An output file that appears whole or not at all. Ranks write to temporary_path() beside the

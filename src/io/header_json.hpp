@@ -74,7 +74,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SpectraFile, held_d_l, is_stated, unit, left_
 
 namespace ringweave::detail::inline io {
 
-/// JSON as text, with replacements for what is not UTF-8: names in files of others need not be.
+/// Returns JSON as text, with replacements for bytes that are not UTF-8: names in files of others
+/// need not be.
 std::string text_of(const nlohmann::json& encoded);
 /// Reads the text that text_of wrote.
 nlohmann::json json_of(const std::string& text);

@@ -13,7 +13,8 @@ namespace ringweave::detail::inline io {
 
 // Points and values at points in text files, unchecked numbers. Collective except find_in_text().
 
-/// Not collective. Error  DataError.
+/// Finds points or values in a file. Not collective.
+/// Error  DataError.
 PointContent find_in_text(const std::string& path);
 
 /// Error  DataError, agreed.

@@ -16,7 +16,8 @@ struct TextBegin {
   std::vector<std::string> comments;  ///< before the first row, without '#'
   std::vector<double> first_row;      ///< empty without rows
 };
-/// Not collective. Error  DataError.
+/// Reads the begin of a text table. Not collective.
+/// Error  DataError.
 TextBegin read_text_begin(const std::string& path);
 
 /// The size of a text table.

@@ -38,7 +38,8 @@ void for_each_word(std::string_view text, Take&& take) {
 /// Reads a number, Fortran's D exponents too; it may be NaN or infinite. Error  DataError naming
 /// the line.
 double parse_any_number(std::string word, const std::string& path, std::int64_t line);
-/// As above. Error  DataError also for what is not finite.
+/// Reads a finite number, else as parse_any_number().
+/// Error  DataError also for NaN and infinity.
 double parse_number(const std::string& word, const std::string& path, std::int64_t line);
 
 /// Reads a table. Not collective. Error  DataError naming the line for words that are not finite

@@ -22,7 +22,7 @@ struct SpherePoint {
   double phi = 0;
 };
 
-/// Where a geodesic ends, and the turn of the frame: the southward unit vector at its beginning,
+/// End of a geodesic, and the turn of the frame: the southward unit vector at its beginning,
 /// carried along it, is cos_gamma to the south and -sin_gamma to the east at its end.
 struct GeodesicEnd {
   double theta = 0;

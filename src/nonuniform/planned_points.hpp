@@ -48,7 +48,7 @@ class PlannedPoints {
 
   virtual const PointPlan& plan() const = 0;
   virtual std::int64_t n_listed() const = 0;
-  /// From the north to the south.
+  /// Returns the tiles from the north to the south.
   virtual std::span<const PointTile> tiles() const = 0;
   /// Returns the points if ranks list them; null: they are pixels that are deflected.
   virtual ListedPoints* listed() { return nullptr; }
@@ -57,7 +57,7 @@ class PlannedPoints {
   virtual std::int64_t bytes() const = 0;
   /// Returns memory that holds nothing while modes are exchanged, if there is any.
   virtual std::optional<View<double>> spare() { return {}; }
-  /// Allocates what so many threads need.
+  /// Allocates the memory of so many threads.
   virtual void prepare(std::int64_t n_threads) = 0;
 
   /// Computes sums over the rows of this rank at the points of a tile.

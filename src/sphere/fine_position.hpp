@@ -23,7 +23,7 @@ inline constexpr double pi = 0x1.921fb54442d18p+1;
 inline constexpr double pi_rest = 0x1.1a62633145c07p-53;  ///< pi less the double
 inline constexpr double per_pi = 0x1.45f306dc9c883p-2;    ///< 1 / pi
 inline constexpr double per_pi_rest = -0x1.6b01ec5417056p-56;
-/// Beyond this the double nearest to 2 pi gives as many digits as phi has.
+/// Longitude beyond which the double nearest to 2 pi gives as many digits as phi has.
 inline constexpr double far = 1 << 20;
 
 }  // namespace fine

@@ -39,7 +39,7 @@ class UnseenMask {
     const auto& bits = bits_[static_cast<std::size_t>(component)];
     return !bits.empty() && (bits[static_cast<std::size_t>(pixel / 64)] >> (pixel % 64) & 1u) != 0;
   }
-  /// True when two components have the same mask on every rank. Collective.
+  /// Tells whether two components have the same mask on every rank. Collective.
   bool same(const Communicator& comm, std::int64_t a, std::int64_t b) const;
 
   /// Sets the masked pixels to zero / to UNSEEN.

@@ -54,7 +54,7 @@ struct TransformPlan {
   /// is.
   std::int64_t copying_stage_bytes = std::numeric_limits<std::int64_t>::max();
 
-  /// Where each stage runs.
+  /// Returns the backend of each stage.
   Backend legendre_backend() const {
     return spec.on_device == StagesOnDevice::ring_fft ? Backend::host : spec.backend;
   }
@@ -129,7 +129,8 @@ ModeLimits limits_of(const TransformSpec& spec, int max_spin);
 
 /// Degrees at which order m counts on the rings that keep it, summed over ring pairs.
 double significant_degrees(const RingGrid& grid, const ModeLimits& limits, int m);
-/// 6 per significant (l, m, pair) of a scalar field, 24 of a spin field (E/B pair).
+/// Returns the operations of `degrees` significant (l, m, pair): 6 for each of a scalar field, 24
+/// of a spin field (E/B pair).
 LegendreFlops flops_of(const FieldSet& fields, double degrees);
 
 }  // namespace ringweave::detail::inline transform

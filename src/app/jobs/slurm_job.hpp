@@ -62,10 +62,10 @@ std::int64_t node_bytes(const JobPrediction& prediction, int n_ranks);
 /// naming `option`.
 double slurm_seconds(const std::string& text, const std::string& option);
 
-/// "02:15:00", "3-04:00:00": whole minutes, rounded up.
+/// Returns a time as Slurm reads it, "02:15:00", "3-04:00:00": whole minutes, rounded up.
 std::string slurm_time(double seconds);
 
-/// For people: "12 s", "3.4 min", "25 h".
+/// Returns a time for people: "12 s", "3.4 min", "25 h".
 std::string duration_text(double seconds);
 
 }  // namespace ringweave::detail::inline app

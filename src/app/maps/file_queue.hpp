@@ -42,9 +42,9 @@ class FileQueue {
   /// Returns the traffic of all tasks; after finish().
   const FileTraffic& traffic() const;
 
-  /// To be called by a rank that has failed: waits a few seconds for the others to fail too, then
-  /// for the tasks that were added. Ends the job if they do not fail, because ranks may then wait
-  /// for each other forever. Collective.
+  /// Waits, on a rank that has failed, a few seconds for the others to fail too, then for the tasks
+  /// that were added. Ends the job if they do not fail, because ranks may then wait for each other
+  /// forever. Collective.
   void settle_after(ErrorKind error, const std::string& message);
 
  private:

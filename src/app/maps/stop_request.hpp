@@ -5,11 +5,11 @@
 
 namespace ringweave::detail::inline app {
 
-/// From now on SIGUSR1, which batch systems send before a time limit, does not end the program but
-/// asks it to stop where it can be resumed. For main(), before anything else.
+/// Makes SIGUSR1, which batch systems send before a time limit, ask the program to stop where it
+/// can be resumed, instead of ending it. For main(), before anything else.
 void listen_to_sigusr1();
 
-/// From now on the first SIGTERM asks the same; the second ends the program as usual.
+/// Makes the first SIGTERM ask the same; the second ends the program as usual.
 void listen_to_sigterm();
 
 /// Returns whether any rank was asked to stop. Collective.

@@ -10,7 +10,7 @@
 
 namespace ringweave::detail::inline app {
 
-/// Of frames, ticks and text.
+/// Colour of frames, ticks and text.
 inline constexpr Colour line_colour{0.13, 0.13, 0.13};
 
 enum class HorizontalAlign { left, centre, right };

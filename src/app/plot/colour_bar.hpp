@@ -8,7 +8,7 @@
 
 namespace ringweave::detail::inline app {
 
-/// Where a colour bar is drawn, in pixels.
+/// Place of a colour bar, in pixels.
 struct ColourBar {
   double line = 1;  ///< scale of lines; 1 at width 1600
   double text = 1;  ///< scale of fonts and the space around them

@@ -32,8 +32,9 @@ bool has_value(double value);
 /// of positive values to the largest, at most six decades. No values: a range that can be drawn.
 ColourRange colour_range(const std::vector<double>& raster, ScaleKind kind = ScaleKind::linear);
 
-/// Returns the default half width of the linear part of asinh: the median of |value| over what is
-/// not 0, so that half of the sky has colours that are nearly linear. No such values: 1.
+/// Returns the default half width of the linear part of asinh: the median of |value| over the
+/// values that are not 0, so that half of the sky has colours that are nearly linear. No such
+/// values: 1.
 double default_linear_range(const std::vector<double>& raster);
 
 /// The places of values between the two ends of the colours.

@@ -5,7 +5,7 @@
 
 namespace ringweave::detail::inline app {
 
-/// Returns the usual name of what a column holds: "Temperature" of TEMPERATURE, "Q" of
+/// Returns the usual name of the contents of a column: "Temperature" of TEMPERATURE, "Q" of
 /// Q_POLARISATION or q_stokes. Names that are not known stay as they are.
 std::string column_title(const std::string& column);
 

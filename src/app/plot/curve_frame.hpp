@@ -32,7 +32,7 @@ struct PlotAxis {
 /// Both axes of a plot of curves.
 struct CurveFrame {
   double scale = 1;  ///< for lines; 1 at 1600 x 1000 pixels
-  double text = 1;   ///< for fonts and the space around them; not below what is legible
+  double text = 1;   ///< for fonts and the space around them; not below a legible size
   PlotAxis x;
   PlotAxis y;
 };

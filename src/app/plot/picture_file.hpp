@@ -6,7 +6,7 @@
 namespace ringweave::detail::inline app {
 
 enum class PictureFormat { png, pdf, svg };
-/// By extension: .png, .pdf, .svg; png for others.
+/// Returns the format by extension: .png, .pdf, .svg; png for others.
 PictureFormat picture_format(const std::string& name);
 
 /// A file to write a picture to: the temporary path of an AtomicOutput, whose name says nothing.

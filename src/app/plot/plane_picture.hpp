@@ -20,7 +20,7 @@ struct PlaneNodesShown {
 /// Elements of a picture of a field in the plane besides its values.
 struct PlanePicture {
   int width = 1600;  ///< pixels of the whole picture, with which other sizes scale; fonts not
-                     ///< below what is legible
+                     ///< below a legible size
   std::string title{};
   std::string title_unit{};  ///< behind it after "in", set like the unit
   std::string unit{};        ///< under the colour bar
@@ -36,7 +36,7 @@ std::vector<std::int64_t> nearest_nodes(const std::vector<double>& nodes, int co
 
 /// Draws a field on rank 0: each pixel has the colour of the nearest node.
 ///
-/// values  [y][x], one for each node; UNSEEN and NaN are grey, and so is what has no logarithm
+/// values  [y][x], one for each node; UNSEEN, NaN and values without a logarithm are grey
 /// Error   UsageError for another number of values, a range that the scale cannot show, a width
 ///         outside 200..20000, an unknown colour map; ResourceError when the file cannot be
 ///         written.

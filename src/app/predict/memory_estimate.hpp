@@ -78,7 +78,7 @@ MemoryEstimate estimate_memory(const SphericalHarmonicTransform& transform, cons
 struct RingMemoryUse {
   std::int64_t n_components = 1;           ///< of the map
   MaskSmoothing mask = MaskSmoothing::no;  ///< --unseen normalize
-  /// Null without scalar fields, or masks of Q and U.
+  /// Plan of scalar fields, or of masks of Q and U; null without them.
   const RingConvolutionPlan* scalars = nullptr;
   const RingConvolutionPlan* spins = nullptr;  ///< of Q and U; null without them
 };

@@ -29,9 +29,9 @@ struct ScalingPrediction {
   PointEstimate points{};  ///< of a transform to points, whose rows are the rings
   Estimate deflection{};   ///< of a lensed map, whose pixels are the points
   Estimate total() const { return seconds.total() + points.total() + deflection; }
-  /// From all modes of all rings to the best variant. On the host: dense, ragged, folded, single
-  /// (precision), overlapped, each including those before it. On a device the last two are replaced
-  /// by staged (folded, through the host).
+  /// Variants from all modes of all rings to the best one. On the host: dense, ragged, folded,
+  /// single (precision), overlapped, each including those before it. On a device the last two are
+  /// replaced by staged (folded, through the host).
   std::vector<ExchangeWay> ways;
   // Szydlarski et al. (2012), Eq. 17 corrected and as printed; 0 on one rank.
   double dense_seconds = 0;
@@ -51,7 +51,7 @@ struct ScalingEnd {
 /// Returns "legendre", "ring_fft", "messages", "bytes" or "copies".
 const char* name_of(ScalingEnd::Cause cause);
 
-/// Where the predicted transform computes.
+/// Place where the predicted transform computes.
 struct ScalingPlace {
   Place place = Place::host;
   int n_threads = 1;
@@ -66,11 +66,12 @@ class ScalingPredictor {
  public:
   static constexpr int most_ranks = 65536;
 
+  /// Makes the predictor of a transform.
   /// Cost   O(mmax x ring pairs).
   ScalingPredictor(const TransformSpec& spec, const Machine& machine, const ScalingPlace& place);
-  /// Of a transform to points, on the host.
+  /// Makes the predictor of a transform to points, on the host.
   ScalingPredictor(const EvenPoints& points, const Machine& machine, int n_threads);
-  /// Of a lensed map and its deflection, on the host.
+  /// Makes the predictor of a lensed map and its deflection, on the host.
   ScalingPredictor(const LensedGrid& lensed, const Machine& machine, int n_threads);
   /// Predicts one number of ranks. Cost   O(mmax + n_rings + n_ranks).
   const ScalingPrediction& at(int n_ranks);

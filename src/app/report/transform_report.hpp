@@ -56,7 +56,7 @@ void record_synthesis_plan(Run& run, const SphericalHarmonicTransform& transform
 /// host if they do; nothing with the host backend. Collective.
 void record_device(Run& run, const SphericalHarmonicTransform& transform);
 
-/// Where a prediction is stored in the report's plan: as the plan, or as its part "harmonic" or
+/// Place of a prediction in the report's plan: the plan itself, or its part "harmonic" or
 /// "synthesis".
 enum class PlanPart { whole, synthesis };
 

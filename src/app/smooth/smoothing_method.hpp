@@ -37,7 +37,7 @@ class SmoothingMethod {
   virtual const LocalRings& rings() const = 0;
   /// Those of the smoothed maps.
   virtual const LocalRings& new_rings() const { return rings(); }
-  /// For the largest group.
+  /// Returns the memory that the largest group needs.
   virtual MemoryEstimate memory() const = 0;
   /// Puts the plan into the report and, with --dry-run or --verbose, prints it.
   virtual void report_plan(const MemoryEstimate& estimate) = 0;
@@ -64,11 +64,12 @@ class SmoothingMethod {
   SmoothJob& job_;
 };
 
-/// With these options instead of the job's. Error  UsageError.
+/// Makes the harmonic method with these options instead of the job's.
+/// Error  UsageError.
 std::unique_ptr<SmoothingMethod> harmonic_method(Run& run, SmoothJob& job,
                                                  const TransformOptions& options);
 
-/// Onto another grid.
+/// Makes the method that takes maps to another grid.
 std::unique_ptr<SmoothingMethod> resolution_method(Run& run, SmoothJob& job);
 
 /// Error  UsageError where the kernel, --error and the grid do not go together, or the job is not

@@ -49,7 +49,7 @@ std::vector<int> dealt_degrees(DegreeBlock block, int rank, int n_ranks);
 /// are [degree of the receiver][component][order m <= l of the sender], in elements; those of all
 /// ranks lie one after the other.
 struct DegreeMessages {
-  /// For the a_lm of `rank`.
+  /// Plans the messages of the a_lm of `rank`.
   DegreeMessages(const OrderOwners& owners, DegreeBlock block, int rank, std::int64_t n_components);
 
   DegreeBlock block;

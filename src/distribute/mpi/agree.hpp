@@ -22,7 +22,7 @@ void agree(const Communicator& comm, Work&& work) {
   agree_on(comm, std::ref(work));
 }
 
-/// As above, for work that returns a value: every rank gets its own result.
+/// Does the same for work that returns a value: every rank gets its own result. Collective.
 template <class Make>
 auto agreed(const Communicator& comm, Make&& make) {
   using Result = decltype(make());

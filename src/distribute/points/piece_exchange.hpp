@@ -24,10 +24,10 @@ struct MovedPiece {
   // Least and greatest number of a first tap (FineRows) of its points.
   std::int32_t first_tap;
   std::int32_t last_tap;
-  /// Of its first pixel among those of this rank's rings, or among the points that arrive.
+  /// Number of its first pixel among those of this rank's rings, or among the points that arrive.
   std::int64_t place;
-  /// Of its first sum among those that the exchange keeps; -1: no other rank sums the piece, and
-  /// its sums are values.
+  /// Number of its first sum among those that the exchange keeps; -1: no other rank sums the piece,
+  /// and its sums are values.
   std::int64_t sums = -1;
   bool is_own;  ///< its ring is this rank's
 };

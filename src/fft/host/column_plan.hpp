@@ -39,8 +39,7 @@ struct ColumnTransform {
   std::int64_t length = 1;
   const LaneTransform* fft = nullptr;            ///< of `length`; null: a convolution
   const LaneConvolution* convolution = nullptr;  ///< null: direct sums
-  /// For a convolution: the table of exp(i pi k / length), k < 2 length, from which the chirp is
-  /// made.
+  /// Table of a convolution: exp(i pi k / length), k < 2 length, from which the chirp is made.
   std::int64_t half_turns = -1;
 };
 

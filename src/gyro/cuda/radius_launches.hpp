@@ -21,8 +21,8 @@ namespace ringweave::detail::gpu {
 template <int n_functions>
 inline constexpr int numbers_of_node = n_functions* n_functions / 4;
 
-/// Where the number of a node is in the moments of a cell of which it is the corner (i, j):
-/// of[y][x]. `number` 0: the value; 1, 2: derivatives along x, along y; 3: along both.
+/// Returns the moment of a number of a node in a cell of which it is the corner (i, j): of[y][x].
+/// `number` 0: the value; 1, 2: derivatives along x, along y; 3: along both.
 template <int n_functions>
 RINGWEAVE_HOST_DEVICE double corner_moment(const ArcMoments<n_functions>& moments, int j, int i,
                                            int number) {
@@ -224,15 +224,15 @@ class CellTargets {
     }
   }
 
-  /// Of [row][x], rows from row_begin on.
+  /// Returns the number of the target in [row][x], rows from row_begin on.
   RINGWEAVE_HOST_DEVICE std::int64_t target() const { return target_; }
   RINGWEAVE_HOST_DEVICE double rho() const { return radii_[target_]; }
-  /// The centre of the circle: the target, or an image.
+  /// Returns the centre of the circle: the target, or an image.
   RINGWEAVE_HOST_DEVICE GridPoint centre() const { return {{x_, 0}, {y_, 0}}; }
   RINGWEAVE_HOST_DEVICE int quadrant() const {
     return (cell_x_ >= x_ ? 0 : 1) + (cell_y_ >= y_ ? 0 : 2);
   }
-  /// How many images of the target are at the centre: two for a mirrored axis at its ends.
+  /// Returns how many images of the target are at the centre: two for a mirrored axis at its ends.
   RINGWEAVE_HOST_DEVICE double images() const {
     const std::int64_t x = target_ - row_ * grid_->n_x;
     const std::int64_t y = grid_->row_begin + row_;

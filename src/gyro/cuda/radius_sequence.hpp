@@ -75,7 +75,7 @@ class RadiusSequence {
 
   RowPieces node_rows(std::int64_t n_planes) const { return {n_planes * grid_.n_y, grid_.n_x}; }
 
-  /// Memory that grows to what a call needs.
+  /// Memory that grows to the need of a call.
   struct Scratch {
     Buffer<double> buffer;
 

@@ -87,7 +87,7 @@ struct CornerWeights {
   const double* target_weights = nullptr;
 };
 
-/// Adds weight times the own rows of what was loaded to the sums, where sources are whole.
+/// Adds weight times the own rows that were loaded to the sums, where sources are whole.
 struct AddIdentity {
   using Shared = NoShared;
   static constexpr int least_blocks = 8;
@@ -186,7 +186,7 @@ RINGWEAVE_HOST_DEVICE double sum_of_sources(const SideLines& lines, const SideWe
   return sum;
 }
 
-/// Adds what columns of sources give to columns of targets, which stay lines.
+/// Adds the shares of columns of sources to columns of targets, which stay lines.
 struct SumColumns {
   using Shared = NoShared;
   static constexpr int least_blocks = 8;
@@ -207,7 +207,7 @@ struct SumColumns {
   }
 };
 
-/// Adds what rows of sources, and sources in corners, give to targets.
+/// Adds the shares of rows of sources, and of sources in corners, to targets.
 struct SumRows {
   using Shared = NoShared;
   static constexpr int least_blocks = 8;
@@ -369,7 +369,7 @@ struct LoadTargetRows {
   }
 };
 
-/// Adds what targets give to a line of sources, at as many positions as a warp has lanes. Warps
+/// Adds the shares of targets to a line of sources, at as many positions as a warp has lanes. Warps
 /// share the lines of targets.
 struct GatherLines {
   struct Shared {
@@ -420,7 +420,7 @@ struct GatherLines {
   }
 };
 
-/// Adds what targets give to a source in a corner.
+/// Adds the shares of targets to a source in a corner.
 struct GatherCorners {
   struct Shared {
     Array<double, block_warps> sums;

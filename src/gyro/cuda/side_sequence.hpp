@@ -66,7 +66,7 @@ class SideSequence {
       clear_values(n_planes, 4 * layout_.margin * layout_.margin, layout_.work_size,
                    to.sums_work + layout_.corners);
   }
-  /// Adds weight times what the outermost nodes give with the tables of a radius.
+  /// Adds weight times the shares of the outermost nodes, with the tables of a radius.
   void add(Direction direction, std::int64_t number, double weight, std::int64_t n_planes,
            std::int64_t first) {
     const Tables& tables = tables_[to_size(number)];

@@ -36,7 +36,7 @@ struct ColumnSum {
   double* sums = nullptr;
 };
 /// Adds rows[k][target] column[k] to the sums, for targets_together targets and k < n, in an order
-/// that n alone decides: sums do not depend on what other columns there are.
+/// that n alone decides: sums do not depend on the other columns.
 void add_row_sums(const double* rows, std::int64_t n, const ColumnSum* columns,
                   std::int64_t n_columns) noexcept;
 

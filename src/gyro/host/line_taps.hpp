@@ -22,7 +22,7 @@ struct TapLines {
   std::int64_t reach = 0;        ///< weights of longer offsets are left out
 };
 
-/// Adds to each line what it gets from another one: to[j] += sum over offsets d of factor *
+/// Adds to each line its share of another one: to[j] += sum over offsets d of factor *
 /// weight(d) * (from[j - d] + from[j + d]), offset 0 once, for 0 <= j < n. No allocation.
 /// The same bits in whichever calls lines are summed; each instruction set has its own rounding.
 /// to  the first line

@@ -51,7 +51,7 @@ struct FitsImageShape {
 /// messages, the file and the HDU.
 class FitsFile {
  public:
-  /// As far as a search through a file goes.
+  /// Most HDUs that a search through a file looks at.
   static constexpr int most_hdus = 1000;
 
   /// Opens for reading. A gzipped file is first checked as a whole and then held unpacked in this

@@ -47,13 +47,13 @@ class Hdf5AttributeReader {
   std::optional<std::int64_t> integer(const char* name) const;
   std::optional<double> real(const char* name) const;
   bool has_text(const char* name) const;
-  /// As text(); empty also where the attribute is no text.
+  /// Returns text(); empty also where the attribute is no text.
   std::string text_or_empty(const char* name) const;
-  /// The numbers that stand for no value, NaN among them: those of _FillValue, missing_value and
-  /// BAD_DATA, and what NetCDF has where nothing was written.
+  /// Returns the numbers that stand for no value, NaN among them: those of _FillValue,
+  /// missing_value and BAD_DATA, and NetCDF's where nothing was written.
   std::vector<double> missing_values() const;
-  /// The attributes with one text or number, without those that describe their file alone; what
-  /// cannot be read is left out.
+  /// Returns the attributes with one text or number, without those that describe their file alone;
+  /// those that cannot be read are left out.
   std::vector<Keyword> keywords() const;
 
  private:

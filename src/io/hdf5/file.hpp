@@ -41,7 +41,7 @@ bool has_hdf5_object(const Hdf5Handle& file, const std::string& name);
 /// DataError when the group is damaged.
 std::vector<std::string> hdf5_datasets(const Hdf5Handle& file, const std::string& path,
                                        const std::string& group);
-/// As hdf5_datasets(), of the groups in a group.
+/// Returns the names of the groups in a group, else as hdf5_datasets().
 std::vector<std::string> hdf5_groups(const Hdf5Handle& file, const std::string& path,
                                      const std::string& group);
 /// Returns in words the contents of a file of this program, by the names of its groups: "a sky map

@@ -36,7 +36,8 @@ struct PlaneContent {
   /// the sphere.
   std::vector<std::string> fields;
 };
-/// Collective. Error  DataError for what is no HDF5 file, agreed.
+/// Finds the data sets of a file. Collective.
+/// Error  DataError unless it is an HDF5 file, agreed.
 PlaneContent find_plane_content(const Communicator& comm, const std::string& path);
 
 /// Sets the axes of a data set of these dimensions from its dimension scales, or from the

@@ -13,7 +13,8 @@ namespace ringweave::detail::inline io {
 
 // Points and values at points in HDF5 files, unchecked numbers. Collective except find_in_hdf5().
 
-/// Not collective. Error  DataError for what is no HDF5 file.
+/// Finds points or values in a file. Not collective.
+/// Error  DataError unless it is an HDF5 file.
 PointContent find_in_hdf5(const std::string& path);
 
 /// Error  DataError, agreed.

@@ -26,7 +26,7 @@ struct RowRun {
 enum class Hdf5Mode { collective, independent, alone };
 
 Hdf5Mode hdf5_read_mode(const Hdf5Shape& shape);
-/// Returns the mode for what rank 0 found when it created the file. Collective.
+/// Returns the mode for the disk space that rank 0 found when it created the file. Collective.
 Hdf5Mode hdf5_write_mode(const Communicator& comm, DiskSpace on_root);
 
 /// A file that all ranks have open to transfer numbers.
@@ -112,8 +112,8 @@ struct SlabCall {
   std::int64_t count = 0;
 };
 
-/// Cuts what a rank owns into calls within the limits; every rank gets equally many, the surplus
-/// empty. Collective.
+/// Cuts the pixels of a rank into calls within the limits; every rank gets equally many, the
+/// surplus empty. Collective.
 std::vector<SlabCall> slab_calls(const Communicator& comm, std::span<const PixelRun> owned,
                                  const Hdf5Limits& limits);
 

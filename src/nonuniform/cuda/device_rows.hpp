@@ -32,7 +32,7 @@ class DeviceRows {
   /// Waits for work that an error has left, before its memory is freed.
   ~DeviceRows() { stream_->finish(); }
 
-  /// Shared with what outlives the rows.
+  /// Returns the stream, which is shared with objects that outlive the rows.
   const std::shared_ptr<const DeviceStream>& stream() const { return stream_; }
   StreamCopies& copies() { return copies_; }
   /// Taps on these rows.

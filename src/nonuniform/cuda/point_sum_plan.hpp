@@ -13,7 +13,7 @@
 // Data read by the launches that sum over the taps of points: plain structs, computed on the host.
 namespace ringweave::detail::gpu {
 
-/// Where the taps of a point are: rows_around() and columns_around().
+/// Place of the taps of a point: rows_around() and columns_around().
 struct PointPlace {
   double theta_offset;
   double phi_offset;

@@ -29,7 +29,7 @@ struct SpreadPoints {
     Array<Array<double, components>, points_together> values;
     Array<std::int32_t, points_together> columns;  ///< where taps begin
   };
-  /// Of a column.
+  /// Sums of a column.
   struct Sums {
     Array<Array<double, n_rows>, components> of;
   };

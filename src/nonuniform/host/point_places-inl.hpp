@@ -18,7 +18,7 @@ namespace ringweave::detail::inline nonuniform::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Where some points lie: rows_around() and columns_around() of each.
+/// Places of some points: rows_around() and columns_around() of each.
 struct PointPlaces {
   static constexpr std::int64_t most = 64;
 

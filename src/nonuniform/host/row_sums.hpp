@@ -35,8 +35,8 @@ struct PointSpan {
 void interpolate_points(const RowTaps& taps, const double* rows, std::int64_t row_stride,
                         PointSpan points, double* values, std::int64_t value_stride) noexcept;
 
-/// Adds to the rows within `range` what the transpose of interpolate_points() adds, point by point
-/// in their order.
+/// Adds to the rows within `range` their part of the transpose of interpolate_points(), point by
+/// point in their order.
 void spread_points(const RowTaps& taps, PointSpan points, const double* values,
                    std::int64_t value_stride, RingRange range, double* rows,
                    std::int64_t row_stride) noexcept;
