@@ -23,7 +23,7 @@ class FieldSet {
   /// Makes a set of `count` fields of one spin, 1 or more.
   /// Error  UsageError when there are none or the spin is negative.
   static FieldSet batch(int spin, int count) {
-    return FieldSet(std::vector<int>(static_cast<std::size_t>(count), spin));
+    return FieldSet(std::vector<int>(static_cast<std::size_t>(count > 0 ? count : 0), spin));
   }
 
   const std::vector<Field>& fields() const { return fields_; }

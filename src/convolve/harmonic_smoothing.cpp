@@ -99,8 +99,14 @@ SmoothingReport smooth_harmonic(SphericalHarmonicTransform& transform,
                                 const SmoothingOptions& options, MapView<T> map,
                                 const AnalysisProgress& progress) {
   const Communicator& comm = transform.comm();
-  agree(comm, [&] { transform.require_map(map.n_components(), map.size()); });
   const std::int64_t n_maps = std::max<std::int64_t>(1, ssize64(options.maps));
+  agree(comm, [&] {
+    transform.require_map(map.n_components(), map.size());
+    if (map.n_components() % n_maps != 0) {
+      throw UsageError("smoothing: " + std::to_string(map.n_components()) +
+                       " components are not those of " + std::to_string(n_maps) + " maps");
+    }
+  });
   const std::int64_t n_components = map.n_components() / n_maps;
   const auto map_of = [&](std::int64_t i) {
     return map.components(i * n_components, n_components);

@@ -29,8 +29,10 @@ void apply_zeros(const std::vector<double>& mask, MapView<T> map, T value) {
 
 /// Checks and zeroes the UNSEEN pixels of an input as `policy` asks. Collective.
 template <class T>
-UnseenMask mask_unseen(const Communicator& comm, const MaskOptions& treatment, MapView<T> map) {
+UnseenMask mask_unseen(const Communicator& comm, const LocalRings& rings,
+                       const MaskOptions& treatment, MapView<T> map) {
   agree(comm, [&] {
+    require_planned("masked map", map.size(), rings.n_pixels(), "pixels of a component");
     if (treatment.mask == nullptr || ssize64(*treatment.mask) == map.size()) return;
     throw UsageError("a mask of " + std::to_string(treatment.mask->size()) +
                      " pixels for a map of " + std::to_string(map.size()));
@@ -64,7 +66,7 @@ MaskedMap::MaskedMap(const Communicator& comm, const LocalRings& rings,
     : comm_(comm),
       rings_(rings),
       treatment_(treatment),
-      mask_(mask_unseen(comm, treatment, map)),
+      mask_(mask_unseen(comm, rings, treatment, map)),
       removed_(fit_low_multipoles<T>(comm, rings, map.component(0), mask_, treatment.remove)) {
   add_low_multipoles<T>(rings_, map.component(0), mask_, removed_, -1);
   if (treatment.mask == nullptr) return;

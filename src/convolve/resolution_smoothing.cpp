@@ -23,6 +23,8 @@ struct MovedAlm {
   AnalysisReport report;
 };
 
+constexpr const char* onto_new_grid = "transform onto the new grid";
+
 /// Analyses a map, whose memory is freed, for a synthesis by `onto`. Collective.
 template <class T>
 MovedAlm<T> analyse_for(SphericalHarmonicTransform& from, SphericalHarmonicTransform& onto,
@@ -102,7 +104,13 @@ SmoothingReport smooth_harmonic_onto(SphericalHarmonicTransform& from,
                                      const SmoothingOptions& options, MapBuffer<T>& map,
                                      const AnalysisProgress& progress) {
   const Communicator& comm = from.comm();
-  agree(comm, [&] { from.require_map(map.n_components(), map.size()); });
+  agree(comm, [&] {
+    from.require_map(map.n_components(), map.size());
+    require_planned(onto_new_grid, onto.fields().n_components(), from.fields().n_components(),
+                    "components");
+    require_planned(onto_new_grid, onto.spec().lmax, from.spec().lmax, "as the largest degree");
+    require_planned(onto_new_grid, onto.spec().mmax, from.spec().mmax, "as the largest order");
+  });
   const MaskedMap treated(comm, from.rings(), options, map.view());
   SmoothingReport report{.maps = {{treated.unseen_pixels(), treated.removed()}}};
   auto moved = analyse_for<T>(from, onto, options, std::move(map), progress);

@@ -80,6 +80,12 @@ void iterate(int n_iter, double squared_input, AnalysisReport& report,
 
 constexpr auto no_pass = [] { return 0.0; };
 
+void require_iterations(int n_iter) {
+  if (n_iter >= 0) return;
+  throw UsageError("an analysis with " + std::to_string(n_iter) +
+                   " iterations; expected 0 or more");
+}
+
 constexpr const char* in_inner_product = "inner product of a_lm";
 
 }  // namespace
@@ -149,6 +155,7 @@ AnalysisReport Analysis::jacobi(MapView<const T> map, int n_iter, AlmView<T> alm
   const bool needs_work = n_iter > 0 || !weights_->pixel.empty();
   MapBuffer<T> work;
   agree(transform_.comm(), [&] {
+    require_iterations(n_iter);
     transform_.require_map(map.n_components(), map.size());
     if (needs_work) work = transform_.make_map<T>();
   });
@@ -166,6 +173,7 @@ template <class T>
 void Analysis::jacobi_within(MapView<const T> map, int n_iter, AlmView<T> alm, MapView<T> work,
                              AnalysisReport& report, const AnalysisProgress& progress) {
   agree(transform_.comm(), [&] {
+    require_iterations(n_iter);
     transform_.require_map(map.n_components(), map.size());
     transform_.require_map(work.n_components(), work.size());
   });
@@ -188,6 +196,7 @@ AnalysisReport Analysis::jacobi_destroying(MapView<T> map, int n_iter, AlmView<T
   }
   MapBuffer<T> work;
   agree(transform_.comm(), [&] {
+    require_iterations(n_iter);
     transform_.require_map(map.n_components(), map.size());
     if (needs_residual_map()) work = transform_.make_map<T>();
   });

@@ -153,6 +153,11 @@ TEST_P(RingSmoothing, RefusesMapsItShouldNotSmooth) {
   for (std::int64_t i = 0; i < blind.size(); ++i) blind.view().component(1)[i] = unseen;
   EXPECT_THAT([&] { smooth_on_rings<double>(comm(), rings, {}, blind.view(), out.view()); },
               ThrowsMessage<DataError>(HasSubstr("component 1 are UNSEEN")));
+  treatment = {};
+  treatment.remove = Remove::monopole;
+  const MapBuffer<double> small(holes.n_components(), holes.size() - 1);
+  EXPECT_THROW(smooth_on_rings<double>(comm(), rings, treatment, small.view(), out.view()),
+               UsageError);
 }
 
 INSTANTIATE_TEST_SUITE_P(Ranks, RingSmoothing, every_rank_count(), name_of_rank_groups);

@@ -62,6 +62,7 @@ TEST(FieldSet, ComponentsAreNumberedFieldByField) {
   EXPECT_EQ(fields.fields()[3].first_component, 4);
   EXPECT_EQ(FieldSet::batch(0, 5).n_components(), 5);
   EXPECT_THROW(FieldSet({}), UsageError);
+  EXPECT_THROW(FieldSet::batch(0, -1), UsageError);
   EXPECT_THROW(FieldSet({0, -2}), UsageError);
 }
 

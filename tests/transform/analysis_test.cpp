@@ -229,6 +229,7 @@ TEST_P(OnEveryRankCount, AnAnalysisRefusesWhatCannotBe) {
   std::fill_n(long_map.view().data(), long_map.n_components() * long_map.size(), 0.0);
   const auto read_only = std::as_const(long_map).view();
   EXPECT_THROW(analysis.jacobi<double>(read_only, 2, alm.view()), UsageError);
+  EXPECT_THROW(analysis.jacobi<double>(map.view(), -1, alm.view()), UsageError);
   EXPECT_THROW(analysis.conjugate_gradients<double>(read_only, 0.1, 2, alm.view()), UsageError);
   EXPECT_THROW(analysis.once_destroying<double>(long_map.view(), alm.view()), UsageError);
   EXPECT_THROW(analysis.once<double>(std::move(long_map)), UsageError);

@@ -42,6 +42,7 @@ std::string standard_name(std::size_t column, std::size_t n_columns) {
 
 void check_header(const MapHeader& header, const LocalRings& rings, std::int64_t n_components,
                   std::int64_t n_pixels) {
+  if (header.grid == nullptr) throw UsageError("a map without a grid; set MapHeader::grid");
   require_fits_grid(*header.grid);
   if (rings.grid().n_source_pixels() != header.grid->n_pixels()) {
     throw UsageError(fmt::format("a map on {} cannot be written as one on {}", rings.grid().name(),

@@ -65,15 +65,14 @@ class PointSumSequence {
   void spread(ComponentsAt<double> values, ComponentsAt<double> rows) {
     turn(values, -1);
     for_groups<2, 1>(0, ssize64(beyond_pole_), [&](auto count, std::int64_t c) {
-      using Launch = SpreadPoints<decltype(count)::value>;
-      const std::int64_t n_pieces = Launch::pieces(tables_.grid.n_columns);
-      Launch launch{tables_,
-                    n_pieces,
-                    {values.first + c * values.stride, values.stride},
-                    {},
-                    {rows.first + c * rows.stride, rows.stride}};
-      set_factors(launch, c);
-      machine_->launch(launch, n_tiles_ * n_pieces);
+      constexpr int n = decltype(count)::value;
+      const ComponentsAt<const double> from = {values.first + c * values.stride, values.stride};
+      const ComponentsAt<double> to = {rows.first + c * rows.stride, rows.stride};
+      if (tables_.theta.half == 4 && tables_.phi.half == 4) {
+        spread_with<SpreadPoints<16, n>>(c, from, to);
+      } else {
+        spread_with<SpreadPoints<32, n>>(c, from, to);
+      }
     });
   }
 
@@ -109,6 +108,15 @@ class PointSumSequence {
     Launch launch{tables_, rows, {}, values};
     set_factors(launch, component);
     machine_->launch(launch, launch.n_blocks());
+  }
+
+  template <class Launch>
+  void spread_with(std::int64_t component, const ComponentsAt<const double>& values,
+                   const ComponentsAt<double>& rows) {
+    const std::int64_t n_pieces = Launch::pieces(tables_.grid.n_columns);
+    Launch launch{tables_, n_pieces, values, {}, rows};
+    set_factors(launch, component);
+    machine_->launch(launch, n_tiles_ * n_pieces);
   }
 
   Machine* machine_;

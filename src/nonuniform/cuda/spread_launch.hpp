@@ -12,22 +12,28 @@
 namespace ringweave::detail::gpu {
 
 /// Applies the transpose of InterpolatePoints: overwrites all rows of this rank with sums over the
-/// points that touch them. A block has the rows of a tile and some columns, a thread one column,
-/// whose sums stay in registers. The weights of some points at a time are computed in shared
-/// memory, and every thread adds those that touch its column. So the order of a sum follows from
-/// the points alone, and nothing is added to memory.
-template <int components>
+/// points that touch them. A block has the rows of a tile and some columns, a warp 32 of these, a
+/// thread one column, whose sums stay in registers. A warp computes the weights of some points at a
+/// time in shared memory, of those that may touch its columns, and every lane adds those that do.
+/// So the order of a sum follows from the points alone, and nothing is added to memory.
+/// lanes  those that compute the weights of a point, half of them rows and half of them columns:
+///        16 for up to 8 taps, 32 for more
+template <int lanes, int components>
 struct SpreadPoints {
   static constexpr int least_blocks = components == 1 ? 5 : 4;
-  static constexpr int points_together = 32;
+  static constexpr int points_together = 8;  ///< of a warp
   static constexpr int n_rows = SpreadTile::n_rows;
   static constexpr int most_taps = PointTables::most_taps;
 
-  struct Shared {
+  /// Of a warp.
+  struct Points {
     Array<Array<double, n_rows>, points_together> theta;  ///< [point][row of the tile]
     Array<Array<double, most_taps>, points_together> phi;
     Array<Array<double, components>, points_together> values;
     Array<std::int32_t, points_together> columns;  ///< where taps begin
+  };
+  struct Shared {
+    Array<Points, block_warps> points;
   };
   /// Sums of a column.
   struct Sums {
@@ -57,20 +63,30 @@ struct SpreadPoints {
         for (int r = 0; r < n_rows; ++r) sums[thread].of[c][r] = 0;
       }
     });
+    typename Block::template PerThread<Visited> of_warp;
     for (std::int64_t v = 0; v < own_tile.n_visits; ++v) {
       const TileVisit visit = tables.visits[own_tile.first_visit + v];
-      const std::int64_t first = tables.wrapped(first_column, visit.step < 0);
-      const Visited points = visited(visit, first, tables.grid.n_columns - first_column);
-      for (std::int64_t i = 0; i < points.size; i += points_together) {
-        const std::int64_t left = points.size - i;
-        const int n = left < points_together ? static_cast<int>(left) : points_together;
-        block.sync();
-        block.each(
-            [&](int thread) { compute_weights(own_tile, visit, points, i, n, thread, shared); });
+      block.each(
+          [&](int thread) { of_warp[thread] = visited(visit, first_column, thread / warp_lanes); });
+      std::int64_t most = 0;
+      for (int warp = 0; warp < block_warps; ++warp) {
+        const std::int64_t size = visited(visit, first_column, warp).size;
+        if (size > most) most = size;
+      }
+      for (std::int64_t i = 0; i < most; i += points_together) {
         block.sync();
         block.each([&](int thread) {
-          const auto column = static_cast<std::int32_t>(tables.wrapped(first + thread, false));
-          for (int point = 0; point < n; ++point) add(shared, point, column, sums[thread]);
+          compute_weights(own_tile, visit, of_warp[thread], i, thread,
+                          shared.points[thread / warp_lanes]);
+        });
+        block.sync();
+        block.each([&](int thread) {
+          const std::int64_t left = of_warp[thread].size - i;
+          const int n = left < points_together ? static_cast<int>(left) : points_together;
+          const auto column =
+              static_cast<std::int32_t>(tables.wrapped(first_column + thread, visit.step < 0));
+          for (int point = 0; point < n; ++point)
+            add(shared.points[thread / warp_lanes], point, column, sums[thread]);
         });
       }
     }
@@ -104,14 +120,18 @@ struct SpreadPoints {
     }
   };
 
-  /// Returns the points that may touch a block's columns from `first` on, of which `left` are left
-  /// in the row.
-  RINGWEAVE_HOST_DEVICE Visited visited(const TileVisit& visit, std::int64_t first,
-                                        std::int64_t left) const {
-    const std::int64_t* const begins = tables.group_begins + visit.first_begin;
+  /// Returns the points that may touch the columns of a warp of the block whose first column is
+  /// this, of the row that the visit turns.
+  RINGWEAVE_HOST_DEVICE Visited visited(const TileVisit& visit, std::int64_t first_column,
+                                        int warp) const {
+    const std::int64_t unturned = first_column + warp * warp_lanes;
     const std::int64_t n = tables.grid.n_columns;
-    const std::int64_t size = left < block_threads ? left : block_threads;
+    const std::int64_t left = n - unturned;
+    if (left <= 0) return {0, 0, 0, 0};
+    const std::int64_t first = tables.wrapped(unturned, visit.step < 0);
+    const std::int64_t size = left < warp_lanes ? left : warp_lanes;
     const std::int64_t before = tables.phi.width - 1;
+    const std::int64_t* const begins = tables.group_begins + visit.first_begin;
     std::int64_t group = 0;
     std::int64_t end = tables.n_groups;
     if (size + before + PointSumPlan::group_columns <= n) {
@@ -127,48 +147,61 @@ struct SpreadPoints {
   }
 
   /// Adds a point to the sums of a thread, whose column is `column` of the taps.
-  RINGWEAVE_HOST_DEVICE void add(const Shared& shared, int point, std::int32_t column,
+  RINGWEAVE_HOST_DEVICE void add(const Points& points, int point, std::int32_t column,
                                  Sums& sums) const {
-    std::int32_t tap = column - shared.columns[point];
+    std::int32_t tap = column - points.columns[point];
     if (tap < 0) tap += static_cast<std::int32_t>(tables.grid.n_columns);
     if (tap >= tables.phi.width) return;
     RINGWEAVE_UNROLL
     for (int c = 0; c < components; ++c) {
-      const double value = shared.values[point][c] * shared.phi[point][tap];
+      const double value = points.values[point][c] * points.phi[point][tap];
       RINGWEAVE_UNROLL
       for (int r = 0; r < n_rows; ++r)
-        sums.of[c][r] = std::fma(shared.theta[point][r], value, sums.of[c][r]);
+        sums.of[c][r] = std::fma(points.theta[point][r], value, sums.of[c][r]);
     }
   }
 
-  /// Computes weights and values of points; each warp has some of them, a lane one row or column.
+  /// Computes weights and values of the points from `begin` on. A lane has one tap of some.
   RINGWEAVE_HOST_DEVICE void compute_weights(const SpreadTile& own_tile, const TileVisit& visit,
-                                             const Visited& points, std::int64_t begin, int n,
-                                             int thread, Shared& shared) const {
-    const int slot = thread % warp_lanes;
-    const bool is_row = slot < n_rows;
+                                             const Visited& visited, std::int64_t begin, int thread,
+                                             Points& points) const {
+    constexpr int taps_of_lanes = lanes / 2;
+    static_assert(taps_of_lanes == n_rows || 2 * taps_of_lanes == n_rows);
+    const int tap = thread % taps_of_lanes;
+    const bool is_row = thread % lanes < taps_of_lanes;
     const TapPolynomials taps = is_row ? tables.theta : tables.phi;
-    const auto row =
-        static_cast<std::int32_t>(visit.origin + visit.step * (own_tile.first_row + slot));
-    for (int point = thread / warp_lanes; point < n; point += block_warps) {
-      const std::uint32_t number = tables.visited[points.place(begin + point)];
+    const auto step = static_cast<std::int32_t>(visit.step);
+    // Of the tile, for taps that begin at row 0.
+    const auto first_row =
+        static_cast<std::int32_t>(visit.step * (tap - visit.origin) - own_tile.first_row);
+    for (int point = thread % warp_lanes / lanes; point < points_together;
+         point += warp_lanes / lanes) {
+      if (begin + point >= visited.size) break;
+      const std::uint32_t number = tables.visited[visited.place(begin + point)];
       const PointPlace place = tables.places[number];
-      const int tap = is_row ? row - place.row : slot - n_rows;
       double weight = 0;
-      if (tap >= 0 && tap < taps.width)
+      if (tap < taps.width)
         weight = tap_value(taps, tap, is_row ? place.theta_offset : place.phi_offset);
-      (is_row ? shared.theta[point][slot] : shared.phi[point][slot - n_rows]) = weight;
-      if (slot == 0) shared.columns[point] = place.column;
+      if (is_row) {
+        // Rows beyond the tile are as far from one another as those of the tile.
+        const std::int32_t row = first_row + step * place.row;
+        Array<double, n_rows>& to = points.theta[point];
+        to[row & (n_rows - 1)] = row >= 0 && row < n_rows ? weight : 0.0;
+        if (taps_of_lanes < n_rows) to[(row + taps_of_lanes) & (n_rows - 1)] = 0;
+      } else {
+        points.phi[point][tap] = weight;
+      }
+      if (thread % lanes == 0) points.columns[point] = place.column;
       RINGWEAVE_UNROLL
       for (int c = 0; c < components; ++c) {
-        if (slot != c) continue;
+        if (thread % lanes != c) continue;
         const double value = values.first[c * values.stride + number];
-        shared.values[point][c] = visit.step < 0 ? beyond_pole[c] * value : value;
+        points.values[point][c] = visit.step < 0 ? beyond_pole[c] * value : value;
       }
     }
   }
 };
 
-static_assert(SpreadTile::n_rows + PointTables::most_taps == warp_lanes);
+static_assert(SpreadTile::n_rows == PointTables::most_taps);
 
 }  // namespace ringweave::detail::gpu
