@@ -178,9 +178,9 @@ class Gyroaverage {
   void sum_adjoint(ComponentView<const T> results, std::span<const double> weights,
                    ComponentView<T> fields);
 
-  /// Indicates the error to expect of the fields of the last call, from the largest values of this
-  /// rank: dct, the largest value at the edge over the largest; chebyshev, the largest of the
-  /// coefficients of the highest tenth of degrees over the largest; else 0.
+  /// Indicates the error to expect of the last call, the largest of the fields that this rank had.
+  /// Of a field: dct, the largest value at the edge over the largest; chebyshev, the largest of the
+  /// coefficients of the highest tenth of degrees over the largest one, 0 for a transpose; else 0.
   double indicator() const;
 
   /// Returns the seconds of "halo", "transform", "sides", "operator", "sum" of this rank so far.

@@ -328,6 +328,23 @@ class Gyroaverage(program.ProgramTest):
         run = self.done("gyroaverage", "cheb.h5", "out.h5", "--rho", 0.3, "--overwrite")
         self.assertIn("highest tenth of degrees", run.err)
 
+    def test_an_error_indicator_is_the_largest_of_any_field_on_any_number_of_ranks(self):
+        nodes = chebyshev(24)
+        both = np.array([bell(nodes, nodes, 200), np.full((24, 24), 1e6)])
+        write_field(self.folder / "both.h5", both, nodes, nodes, axes=[("time", np.arange(2.0))])
+        found = []
+        for ranks in (1, 2):
+            run = self.done("gyroaverage", "both.h5", "out.h5", "--rho", 0.2, "--overwrite", ranks=ranks)
+            self.assertIn("highest tenth of degrees", run.err)
+            with h5py.File(self.folder / "out.h5") as file:
+                found.append(file["phi"].attrs["error_indicator"])
+        self.assertGreater(found[0], 1e-3)
+        self.assertAlmostEqual(found[0], found[1], delta=1e-12)
+        run = self.done("gyroaverage", "out.h5", "hidden_back.h5", "--adjoint", "--report", "report.json")
+        self.assertNotIn("error_indicator", json.loads((self.folder / "report.json").read_text())["gyroaverage"])
+        with h5py.File(self.folder / "hidden_back.h5") as file:
+            self.assertNotIn("error_indicator", file["phi"].attrs)
+
     def test_an_error_is_estimated_from_every_second_node(self):
         for n in (64, 65):
             x = equispaced(n)

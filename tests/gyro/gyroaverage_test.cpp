@@ -421,5 +421,25 @@ TEST(Gyroaverage, IndicatorsSayWhatToExpect) {
   }
 }
 
+TEST(Gyroaverage, ALargeFieldDoesNotHideTheIndicatorOfAnother) {
+  const Communicator self = Communicator::self();
+  const std::vector<double> narrow = random_values(24 * 24, 1);
+  for (const GyroMethod method : {GyroMethod::dct, GyroMethod::chebyshev}) {
+    Gyroaverage one(self, gyro_spec(method, 24, 24, {0.2}, 1));
+    run_call<double>(self, one, GyroCall::each, narrow);
+    EXPECT_GT(one.indicator(), 0.01);
+    // The large one vanishes at the edge and is of low degree.
+    std::vector<double> both = narrow;
+    for (std::int64_t i = 0; i < 24 * 24; ++i) {
+      const double x = one.spec().grid.x.node(i % 24);
+      const double y = one.spec().grid.y.node(i / 24);
+      both.push_back(1e9 * (1 - x * x) * (1 - y * y));
+    }
+    Gyroaverage two(self, gyro_spec(method, 24, 24, {0.2}, 2));
+    run_call<double>(self, two, GyroCall::each, both);
+    EXPECT_EQ(two.indicator(), one.indicator());
+  }
+}
+
 }  // namespace
 }  // namespace ringweave::detail::test

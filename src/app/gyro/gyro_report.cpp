@@ -35,6 +35,12 @@ std::string text_of(const PlaneAxis& axis, char name) {
                      words_of(axis.nodes), axis.first, axis.last, word_of(axis.boundary));
 }
 
+/// Whether the method tells of an error to expect: what chebyshev takes back are no coefficients.
+bool has_indicator(const GyroJob& job) {
+  const GyroMethod method = job.spec.method;
+  return method == GyroMethod::dct || (method == GyroMethod::chebyshev && !job.is_adjoint());
+}
+
 /// Bytes of a file's data set.
 double bytes_of_file(const PlaneHeader& header) {
   return static_cast<double>(bytes_of(header.precision) * header.n_fields() * header.x.size) *
@@ -100,7 +106,7 @@ void record_gyro_errors(Run& run, const GyroJob& job, const GyroErrors& errors) 
   nlohmann::ordered_json& entry = run.report["gyroaverage"];
   const double indicator = errors.indicator;
   const bool is_dct = job.spec.method == GyroMethod::dct;
-  if (is_dct || job.spec.method == GyroMethod::chebyshev) entry["error_indicator"] = indicator;
+  if (has_indicator(job)) entry["error_indicator"] = indicator;
   if (errors.estimated) {
     entry["estimated_error"] = *errors.estimated;
     run.say(fmt::format("estimated error: {:.2g} of the largest average", *errors.estimated));
@@ -117,12 +123,11 @@ void record_gyro_errors(Run& run, const GyroJob& job, const GyroErrors& errors) 
 
 std::vector<Keyword> attributes_of(const GyroJob& job, const GyroErrors& errors) {
   std::vector<Keyword> attributes;
-  if (job.spec.method == GyroMethod::dct) {
-    attributes.push_back(
-        {"error_indicator", errors.indicator, "largest value at the edge over the largest"});
-  } else if (job.spec.method == GyroMethod::chebyshev) {
+  if (has_indicator(job)) {
     attributes.push_back({"error_indicator", errors.indicator,
-                          "coefficients of the highest tenth of degrees over the largest"});
+                          job.spec.method == GyroMethod::dct
+                              ? "largest value at the edge over the largest"
+                              : "coefficients of the highest tenth of degrees over the largest"});
   }
   if (errors.estimated) {
     attributes.push_back(
