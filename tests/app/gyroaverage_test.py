@@ -524,6 +524,10 @@ class Gyroaverage(program.ProgramTest):
             self.refused("--boundary", "phi.h5", "--rho", 0.1, "--boundary", boundary, code=2, ranks=(1,))
         self.refused("chebyshev knows boundary zero only", "cheb.h5", "--rho", 0.1, "--boundary", "y=mirror", code=2)
         self.refused("--padding belongs", "phi.h5", "--rho", 0.1, "--padding", 3, code=2, ranks=(1,))
+        for boundary in ("periodic", "x=mirror,y=periodic"):
+            self.refused("--padding belongs to axes with --boundary zero", "phi.h5", "--rho", 0.1, "--method", "dct",
+                         "--padding", 3, "--boundary", boundary, code=2, ranks=(1,))
+        self.averages("phi.h5", "--rho", 0.1, "--method", "dct", "--padding", 3, "--boundary", "x=periodic")
         self.refused("--targets", "phi.h5", "--rho", 0.1, "--targets", "random", code=2, ranks=(1,))
         self.refused("--targets equispaced belongs", "phi.h5", "--rho", 0.1, "--targets", "equispaced", code=2, ranks=(1,))
         self.refused("--estimate belongs", "phi.h5", "--rho", 0.1, "--estimate", "--adjoint", code=2, ranks=(1,))
