@@ -39,10 +39,13 @@ void conclude(Run& run, const GyroJob& job) {
 
 /// Plans batches, on the host where the device that --backend auto took has too little memory.
 GyroBatches plan_job(Run& run, GyroJob& job) {
+  const bool may_give_up = job.spec.backend == Backend::cuda && job.options.backend == "auto";
+  if (!may_give_up) return plan_batches(run, job);
   try {
-    return plan_batches(run, job);
+    GyroBatches batches = plan_batches(run, job);
+    require_memory(run, job, batches);
+    return batches;
   } catch (const ResourceError& failure) {
-    if (job.spec.backend != Backend::cuda || job.options.backend != "auto") throw;
     job.spec.backend = give_up_device(run, failure.what());
     return plan_batches(run, job);
   }
@@ -54,6 +57,7 @@ int average(Run& run, GyroJob& job, const PlaneFileReader& reader) {
   if (options.estimate) require_second_nodes(job);
   const GyroBatches batches = plan_job(run, job);
   record_gyro_plan(run, job, batches);
+  require_memory(run, job, batches);
   if (run.options.dry_run) return 0;
   refuse_repeated_ends(run, job, reader);
   run.progress.stage("making tables");
