@@ -180,6 +180,19 @@ class Gyroaverage(program.ProgramTest):
             self.assertIn(words, run.err)
             self.assertEqual("nothing to do" in run.err, ranks == 3)
 
+    def test_halo_bytes_are_those_of_all_averages(self):
+        write_field(self.folder / "long.h5", self.random.normal(size=(400, 40)), equispaced(40), equispaced(400))
+
+        def sent(name, *options):
+            self.averages(name, "--rho", 0.05, "--report", "report.json", *options, ranks=2)
+            report = json.loads((self.folder / "report.json").read_text())
+            self.assertEqual(report["plan"]["gyroaverage"]["row_parts"], 2)
+            return report["gyroaverage"]["halo_bytes_sent"]
+
+        each = sent("long.h5")
+        self.assertGreater(each, 0)
+        self.assertEqual(sent("long.h5", "--combine", "double"), 2 * each)
+
     def test_a_dry_run_prints_what_needs_how_much_before_it_is_refused(self):
         write_field(self.folder / "wide.h5", np.zeros((400, 400)), chebyshev(400), chebyshev(400))
         for more in ((), ("--dry-run",)):

@@ -65,8 +65,9 @@ int average(Run& run, GyroJob& job, const PlaneFileReader& reader) {
   Provenance provenance = run.provenance(options.input);
   provenance.origin = reader.origin();
   PlaneOutput writer(run.outputs.begin(options.output), job.output, provenance);
-  GyroErrors errors{run_batches(run, job, batches, reader, *gyroaverage, writer)};
-  record_gyroaverages(run, job, batches, *gyroaverage);
+  const BatchTotals totals = run_batches(run, job, batches, reader, *gyroaverage, writer);
+  GyroErrors errors{totals.indicator};
+  record_gyroaverages(run, job, totals.halo_bytes_sent, *gyroaverage);
   gyroaverage.reset();  // an estimate has its memory
   if (options.estimate) errors.estimated = estimate_error(run, job, batches.estimate, reader);
   for (const Keyword& attribute : attributes_of(job, errors)) writer.add(attribute);

@@ -136,12 +136,12 @@ std::vector<Keyword> attributes_of(const GyroJob& job, const GyroErrors& errors)
   return attributes;
 }
 
-void record_gyroaverages(Run& run, const GyroJob& job, const GyroBatches& batches,
+void record_gyroaverages(Run& run, const GyroJob& job, std::int64_t halo_bytes_sent,
                          Gyroaverage& gyroaverage) {
   for (const auto& [stage, entry] : gyroaverage.times().entries())
     run.times.add(stage, entry.seconds);
   nlohmann::ordered_json& entry = run.report["gyroaverage"];
-  entry["halo_bytes_sent"] = run.comm.sum(gyroaverage.halo_bytes_sent()) * batches.count();
+  entry["halo_bytes_sent"] = halo_bytes_sent;
   entry["table_and_scratch_bytes"] = over_ranks(run.comm, static_cast<double>(gyroaverage.bytes()));
   run.bytes_read += static_cast<std::int64_t>(bytes_of_file(job.input));
 }
