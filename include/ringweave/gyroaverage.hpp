@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -111,6 +112,9 @@ struct GyroPart {
   friend bool operator==(const GyroPart&, const GyroPart&) = default;
 };
 
+/// Takes how many of a rank's radii have their tables.
+using GyroProgress = std::function<void(std::int64_t done, std::int64_t total)>;
+
 /// Averages of fields f(x, y) over circles of radius rho about the nodes,
 ///
 ///     (G f)(x, y) = 1/(2 pi) integral_0^2pi f(x + rho cos t, y + rho sin t) dt,
@@ -137,11 +141,12 @@ struct GyroPart {
 class Gyroaverage {
  public:
   /// * Makes tables and plans.
+  /// progress  called after every radius of this rank by method chebyshev, whose tables take long
   /// Error  UsageError on all ranks for a negative or undefined radius (named), nodes that do not
   ///        suit the method, too few nodes, too little padding (naming the least), a mirrored or
   ///        periodic axis of method chebyshev, ranks that disagree, or a backend that the build
   ///        lacks; ResourceError when tables and scratch do not fit, or from a device.
-  Gyroaverage(const Communicator& comm, const GyroSpec& spec);
+  Gyroaverage(const Communicator& comm, const GyroSpec& spec, const GyroProgress& progress = {});
   ~Gyroaverage();
   Gyroaverage(Gyroaverage&&) noexcept;
   Gyroaverage& operator=(Gyroaverage&&) noexcept;

@@ -93,6 +93,8 @@ class ChebyshevScheme final : public Scheme {
     }
   }
 
+  bool keeps_tables() const override { return true; }
+
   std::int64_t table_bytes(std::int64_t) const override {
     return chunks_.n_blocks() * fold_.block_size() * std::int64_t{sizeof(double)};
   }

@@ -34,8 +34,9 @@ struct GyroWorker {
 class GyroLoops {
  public:
   /// radius_group  the ranks with the same fields and rows, by radius part
+  /// progress      see Gyroaverage
   GyroLoops(GyroPlan plan, const LoopPlan& loops, std::unique_ptr<Scheme> scheme,
-            const Communicator& radius_group);
+            const Communicator& radius_group, const GyroProgress& progress = {});
 
   /// Averages every field over every radius, times its weight (empty: 1).
   template <class T>
@@ -70,6 +71,7 @@ class GyroLoops {
     std::int64_t count = 0;
   };
 
+  void make_tables(const GyroProgress& progress);
   Workers make_workers(int n_workers, int n_threads) const;
   void begin_call();
   Batch batch(std::int64_t number) const;

@@ -29,9 +29,11 @@ enum class Components { of_fields, of_every_radius };
 }  // namespace
 
 struct Gyroaverage::Impl {
-  Impl(const Communicator& communicator, const GyroSpec& specification)
-      : Impl(communicator, specification, set_up(communicator, specification)) {}
-  Impl(const Communicator& communicator, const GyroSpec& specification, GyroSetup setup)
+  Impl(const Communicator& communicator, const GyroSpec& specification,
+       const GyroProgress& progress)
+      : Impl(communicator, specification, set_up(communicator, specification), progress) {}
+  Impl(const Communicator& communicator, const GyroSpec& specification, GyroSetup setup,
+       const GyroProgress& progress)
       : comm(communicator),
         spec(specification),
         plan(setup.plan),
@@ -39,7 +41,7 @@ struct Gyroaverage::Impl {
         calls_may_fail(setup.loops.calls_may_fail) {
     agree(comm, [&] {
       if (setup.scheme)
-        loops.emplace(plan, setup.loops, std::move(setup.scheme), setup.radius_group);
+        loops.emplace(plan, setup.loops, std::move(setup.scheme), setup.radius_group, progress);
     });
   }
 
@@ -114,8 +116,9 @@ struct Gyroaverage::Impl {
   StageTimes idle_times;
 };
 
-Gyroaverage::Gyroaverage(const Communicator& comm, const GyroSpec& spec)
-    : impl_(std::make_unique<Impl>(comm, spec)) {}
+Gyroaverage::Gyroaverage(const Communicator& comm, const GyroSpec& spec,
+                         const GyroProgress& progress)
+    : impl_(std::make_unique<Impl>(comm, spec, progress)) {}
 Gyroaverage::~Gyroaverage() = default;
 Gyroaverage::Gyroaverage(Gyroaverage&&) noexcept = default;
 Gyroaverage& Gyroaverage::operator=(Gyroaverage&&) noexcept = default;

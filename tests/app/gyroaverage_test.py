@@ -193,6 +193,11 @@ class Gyroaverage(program.ProgramTest):
         self.assertGreater(each, 0)
         self.assertEqual(sent("long.h5", "--combine", "double"), 2 * each)
 
+    def test_chebyshev_counts_the_radii_whose_tables_are_made(self):
+        run = self.done("gyroaverage", "cheb.h5", "out.h5", *self.rho, "--overwrite", "--progress", "on")
+        for i in range(1, 5):
+            self.assertIn(f"making tables: {i}/4", run.err)
+
     def test_a_dry_run_prints_what_needs_how_much_before_it_is_refused(self):
         write_field(self.folder / "wide.h5", np.zeros((400, 400)), chebyshev(400), chebyshev(400))
         for more in ((), ("--dry-run",)):

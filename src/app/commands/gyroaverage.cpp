@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -18,6 +19,7 @@
 #include "app/gyro/periodic_end.hpp"
 #include "app/gyro/plane_run.hpp"
 #include "app/gyro/target_radii.hpp"
+#include "base/checked_cast.hpp"
 #include "base/stage_timer.hpp"
 #include "io/plane_output.hpp"
 #include "ringweave/error.hpp"
@@ -61,7 +63,10 @@ int average(Run& run, GyroJob& job, const PlaneFileReader& reader) {
   if (run.options.dry_run) return 0;
   refuse_repeated_ends(run, job, reader);
   run.progress.stage("making tables");
-  std::optional<Gyroaverage> gyroaverage(std::in_place, run.comm, job.spec);
+  std::optional<Gyroaverage> gyroaverage(
+      std::in_place, run.comm, job.spec, [&](std::int64_t done, std::int64_t total) {
+        run.progress.step(checked_cast<int>(done, "radii"), checked_cast<int>(total, "radii"));
+      });
   Provenance provenance = run.provenance(options.input);
   provenance.origin = reader.origin();
   PlaneOutput writer(run.outputs.begin(options.output), job.output, provenance);
