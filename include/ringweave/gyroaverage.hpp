@@ -69,6 +69,16 @@ enum class GyroMethod {
   chebyshev  ///< polynomials through Chebyshev nodes; boundary zero
 };
 
+/// Sums over radii that calls form: those of `sum` and `each_adjoint`.
+enum class GyroSums {
+  /// Sums are formed of 8 blocks of radii at most, which depend on the radii alone, so that sums
+  /// have the same bits on any number of ranks. Radii are cut into no more parts than that.
+  formed,
+  /// Those calls are refused. Radii are cut into as many parts as there are ranks for, and sums
+  /// take no memory.
+  none
+};
+
 /// Specification of gyroaverages, the same on every rank.
 struct GyroSpec {
   PlaneGrid grid;
@@ -84,6 +94,7 @@ struct GyroSpec {
   std::int64_t padding = -1;
   /// Number of fields of each call (`pairs` and `sum`: for each radius).
   std::int64_t n_fields = 1;
+  GyroSums sums = GyroSums::formed;  ///< over radii
   /// Bytes of tables and scratch that this rank may hold, on a device where the backend is one; 0:
   /// all that its node has, or its share of the device's free memory. Operators of method chebyshev
   /// that do not fit are made anew in every call, some radii at a time.
@@ -133,9 +144,10 @@ using GyroProgress = std::function<void(std::int64_t done, std::int64_t total)>;
 /// every run; the host and other numbers of ranks differ to 1e-12. Ranks of a node take its devices
 /// in turn. One call at a time per object. Members marked * are collective.
 ///
-/// Error  of calls: UsageError on all ranks when a shape is wrong on one, or a weight is not
-///        finite; DataError on all ranks, with the first place and the number, when a value is not
-///        finite; ResourceError from a device, or when memory for operators fails one.
+/// Error  of calls: UsageError on all ranks when a shape is wrong on one, a weight is not finite,
+///        or the specification leaves out sums over radii; DataError on all ranks, with the first
+///        place and the number, when a value is not finite; ResourceError from a device, or when
+///        memory for operators fails one.
 /// From   Bassik (2021), A comparison of schemes for the numerical approximation of the
 ///        gyroaveraging operator, New York University
 class Gyroaverage {

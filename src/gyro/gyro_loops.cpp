@@ -43,6 +43,7 @@ GyroLoops::GyroLoops(GyroPlan plan, const LoopPlan& loops, std::unique_ptr<Schem
   if (!loops_.remakes_operators()) make_tables(progress);
   workers_ = make_workers(loops_.n_workers, 1);
   team_ = make_workers(loops_.has_whole_team ? 1 : 0, loops_.n_threads);
+  if (!loops_.forms_sums) return;
   const std::int64_t of_batch = loops_.most_planes * loops_.larger_plane();
   blocks_.allocate(loops_.round_batches * loops_.n_own_blocks() * of_batch);
   received_.allocate((plan_.n_blocks() - loops_.n_own_blocks()) * of_batch);

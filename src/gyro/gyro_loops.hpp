@@ -46,8 +46,8 @@ class GyroLoops {
   template <class T>
   void pairs(Direction direction, ComponentView<const T> in, ComponentView<T> out);
   /// Sums weighted averages (no weights: 1) of the fields of every radius over all radii of all
-  /// ranks. Collective over the radius group: where operators are made anew and one rank lacks the
-  /// memory, all throw its ResourceError.
+  /// ranks, where the plan forms sums. Collective over the radius group: where operators are made
+  /// anew and one rank lacks the memory, all throw its ResourceError.
   template <class T>
   void sum(Direction direction, ComponentView<const T> in, std::span<const double> weights,
            ComponentView<T> out);

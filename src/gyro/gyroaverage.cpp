@@ -72,6 +72,13 @@ struct Gyroaverage::Impl {
     }
   }
 
+  void require_sums() const {
+    if (plan.forms_sums) return;
+    throw UsageError(
+        "gyroaverage: a sum over radii is asked for, and the specification says that none is "
+        "formed; leave its sums at GyroSums::formed");
+  }
+
   template <class T>
   void require_finite(ComponentView<const T> planes, Components components,
                       const GyroRows& rows) const {
@@ -144,6 +151,7 @@ void Gyroaverage::pairs(ComponentView<const T> fields, ComponentView<T> results)
 template <class T>
 void Gyroaverage::sum(ComponentView<const T> fields, std::span<const double> weights,
                       ComponentView<T> results) {
+  impl_->require_sums();
   impl_->call(Direction::average, fields, Components::of_every_radius, results,
               Components::of_fields, weights, true,
               [&](GyroLoops& loops) { loops.sum(Direction::average, fields, weights, results); });
@@ -151,6 +159,7 @@ void Gyroaverage::sum(ComponentView<const T> fields, std::span<const double> wei
 
 template <class T>
 void Gyroaverage::each_adjoint(ComponentView<const T> results, ComponentView<T> fields) {
+  impl_->require_sums();
   impl_->call(Direction::transpose, results, Components::of_every_radius, fields,
               Components::of_fields, {}, false,
               [&](GyroLoops& loops) { loops.sum(Direction::transpose, results, {}, fields); });

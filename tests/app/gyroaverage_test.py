@@ -180,6 +180,20 @@ class Gyroaverage(program.ProgramTest):
             self.assertIn(words, run.err)
             self.assertEqual("nothing to do" in run.err, ranks == 3)
 
+    def test_every_rank_has_a_radius_where_no_sum_over_radii_is_formed(self):
+        write_field(self.folder / "lone.h5", self.fields[0], self.nodes, self.nodes)
+        rho = ("--rho", "0.1:0.55:9")
+        for method in ("bicubic", "dct"):
+            one = self.averages("lone.h5", *rho, "--method", method)
+            np.testing.assert_array_equal(self.averages("lone.h5", *rho, "--method", method, ranks=9), one)
+            run = self.done("gyroaverage", "lone.h5", "none.h5", *rho, "--method", method, "--dry-run", ranks=9)
+            self.assertIn("ranks: 9 for radii x 1 for fields x 1 for rows", run.out)
+            self.assertNotIn("idle", run.out)
+        self.averages("lone.h5", *rho)
+        (self.folder / "out.h5").rename(self.folder / "nine.h5")
+        run = self.done("gyroaverage", "nine.h5", "none.h5", "--adjoint", "--dry-run", ranks=9)
+        self.assertIn("1 of 9 ranks are idle, because sums over radii are formed of 8 blocks of radii", run.out)
+
     def test_halo_bytes_are_those_of_all_averages(self):
         write_field(self.folder / "long.h5", self.random.normal(size=(400, 40)), equispaced(40), equispaced(400))
 

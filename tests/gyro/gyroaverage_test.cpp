@@ -203,6 +203,45 @@ TEST(Gyroaverage, RanksThatShareRadiiAndFieldsGetTheSameBits) {
   }
 }
 
+TEST(Gyroaverage, PlansWithoutSumsShareAllRadiiAndGiveTheSameBits) {
+  for (const GyroMethod method : all_gyro_methods) {
+    SCOPED_TRACE(static_cast<int>(method));
+    GyroSpec spec = gyro_spec(method, 12, 13, several_radii(9), 1);
+    const Results expected =
+        by_root(Communicator::world(), [&] { return all_calls(Communicator::self(), spec); });
+    const std::int64_t with_sums = Gyroaverage(Communicator::self(), spec).bytes();
+    spec.sums = GyroSums::none;
+    // One plane of doubles for each of eight blocks.
+    EXPECT_EQ(Gyroaverage(Communicator::self(), spec).bytes(), with_sums - 8 * 12 * 13 * 8);
+    on_every_rank_count([&](const Communicator& comm) {
+      Gyroaverage gyro(comm, spec);
+      for (std::size_t i = 0; i < std::size(all_gyro_calls); ++i) {
+        const GyroCall call = all_gyro_calls[i];
+        const std::vector<double> in = random_values(values_of(spec, input_of(call)), 5);
+        if (call == GyroCall::sum || call == GyroCall::each_adjoint) {
+          expect_error(ErrorKind::usage, "a sum over radii is asked for",
+                       [&] { run_call<double>(comm, gyro, call, in); });
+        } else {
+          EXPECT_EQ(run_call<double>(comm, gyro, call, in), expected[i]) << "call " << i;
+        }
+      }
+    });
+  }
+}
+
+TEST(Gyroaverage, ProgressCountsTheRadiiOfMethodChebyshev) {
+  const Communicator comm = Communicator::world();
+  using Count = std::pair<std::int64_t, std::int64_t>;
+  std::vector<Count> counts;
+  const Gyroaverage gyro(
+      comm, gyro_spec(GyroMethod::chebyshev, 12, 12, several_radii(9), 1),
+      [&](std::int64_t done, std::int64_t total) { counts.emplace_back(done, total); });
+  const std::int64_t n_radii = gyro.part().n_radii();
+  std::vector<Count> expected;
+  for (std::int64_t r = 1; r <= n_radii; ++r) expected.emplace_back(r, n_radii);
+  EXPECT_EQ(counts, expected);
+}
+
 void expect_the_same_of_shared_rows(const GyroSpec& spec) {
   const Results expected =
       by_root(Communicator::world(), [&] { return all_calls(Communicator::self(), spec); });

@@ -35,7 +35,8 @@ std::string text_of(const PlaneAxis& axis, char name) {
                      words_of(axis.nodes), axis.first, axis.last, word_of(axis.boundary));
 }
 
-/// Whether the method tells of an error to expect: what chebyshev takes back are no coefficients.
+/// Tells whether the method gives an error to expect: what chebyshev takes back are no
+/// coefficients.
 bool has_indicator(const GyroJob& job) {
   const GyroMethod method = job.spec.method;
   return method == GyroMethod::dct || (method == GyroMethod::chebyshev && !job.is_adjoint());
@@ -93,10 +94,8 @@ void record_gyro_plan(Run& run, const GyroJob& job, const GyroBatches& batches) 
   of_plan["reason"] = plan.reason;
   record_memory(run, batches.memory);
   if (plan.n_idle() > 0 && spec.method == GyroMethod::dct) {
-    run.warn(fmt::format(
-        "{} of {} ranks have nothing to do: --method dct is never cut into rows; start {}, or use "
-        "bilinear or bicubic",
-        plan.n_idle(), plan.n_ranks, plan.n_busy()));
+    run.warn(fmt::format("{} of {} ranks have nothing to do, because {}; start {}", plan.n_idle(),
+                         plan.n_ranks, plan.idle_reason, plan.n_busy()));
   }
   if (run.options.dry_run || run.options.verbose) print_plan(run, job, batches);
   record_files(run, {1, bytes_of_file(job.input), 1, bytes_of_file(job.output)});

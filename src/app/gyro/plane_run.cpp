@@ -53,7 +53,7 @@ class PlaneRun {
     job_.is_adjoint() ? transpose_again() : forward_again();
     count();
   }
-  /// What was counted on all ranks. Collective.
+  /// Returns what was counted on all ranks. Collective.
   BatchTotals totals() const {
     return {run_.comm.max(totals_.indicator), run_.comm.sum(totals_.halo_bytes_sent)};
   }

@@ -12,7 +12,7 @@
 
 namespace ringweave::detail::inline app {
 
-/// Of all calls of Gyroaverage and all ranks.
+/// Totals of all calls of Gyroaverage on all ranks.
 struct BatchTotals {
   double indicator = 0;  ///< the largest
   std::int64_t halo_bytes_sent = 0;
