@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -68,6 +69,16 @@ enum class GyroMethod {
   chebyshev  ///< polynomials through Chebyshev nodes; boundary zero
 };
 
+/// Sums over radii that calls form: those of `sum` and `each_adjoint`.
+enum class GyroSums {
+  /// Sums are formed of 8 blocks of radii at most, which depend on the radii alone, so that sums
+  /// have the same bits on any number of ranks. Radii are cut into no more parts than that.
+  formed,
+  /// Those calls are refused. Radii are cut into as many parts as there are ranks for, and sums
+  /// take no memory.
+  none
+};
+
 /// Specification of gyroaverages, the same on every rank.
 struct GyroSpec {
   PlaneGrid grid;
@@ -83,6 +94,7 @@ struct GyroSpec {
   std::int64_t padding = -1;
   /// Number of fields of each call (`pairs` and `sum`: for each radius).
   std::int64_t n_fields = 1;
+  GyroSums sums = GyroSums::formed;  ///< over radii
   /// Bytes of tables and scratch that this rank may hold, on a device where the backend is one; 0:
   /// all that its node has, or its share of the device's free memory. Operators of method chebyshev
   /// that do not fit are made anew in every call, some radii at a time.
@@ -111,6 +123,9 @@ struct GyroPart {
   friend bool operator==(const GyroPart&, const GyroPart&) = default;
 };
 
+/// Takes how many of a rank's radii have their tables.
+using GyroProgress = std::function<void(std::int64_t done, std::int64_t total)>;
+
 /// Averages of fields f(x, y) over circles of radius rho about the nodes,
 ///
 ///     (G f)(x, y) = 1/(2 pi) integral_0^2pi f(x + rho cos t, y + rho sin t) dt,
@@ -129,19 +144,21 @@ struct GyroPart {
 /// every run; the host and other numbers of ranks differ to 1e-12. Ranks of a node take its devices
 /// in turn. One call at a time per object. Members marked * are collective.
 ///
-/// Error  of calls: UsageError on all ranks when a shape is wrong on one, or a weight is not
-///        finite; DataError on all ranks, with the first place and the number, when a value is not
-///        finite; ResourceError from a device, or when memory for operators fails one.
+/// Error  of calls: UsageError on all ranks when a shape is wrong on one, a weight is not finite,
+///        or the specification leaves out sums over radii; DataError on all ranks, with the first
+///        place and the number, when a value is not finite; ResourceError from a device, or when
+///        memory for operators fails one.
 /// From   Bassik (2021), A comparison of schemes for the numerical approximation of the
 ///        gyroaveraging operator, New York University
 class Gyroaverage {
  public:
   /// * Makes tables and plans.
+  /// progress  called after every radius of this rank by method chebyshev, whose tables take long
   /// Error  UsageError on all ranks for a negative or undefined radius (named), nodes that do not
   ///        suit the method, too few nodes, too little padding (naming the least), a mirrored or
   ///        periodic axis of method chebyshev, ranks that disagree, or a backend that the build
   ///        lacks; ResourceError when tables and scratch do not fit, or from a device.
-  Gyroaverage(const Communicator& comm, const GyroSpec& spec);
+  Gyroaverage(const Communicator& comm, const GyroSpec& spec, const GyroProgress& progress = {});
   ~Gyroaverage();
   Gyroaverage(Gyroaverage&&) noexcept;
   Gyroaverage& operator=(Gyroaverage&&) noexcept;
@@ -178,9 +195,9 @@ class Gyroaverage {
   void sum_adjoint(ComponentView<const T> results, std::span<const double> weights,
                    ComponentView<T> fields);
 
-  /// Indicates the error to expect of the fields of the last call, from the largest values of this
-  /// rank: dct, the largest value at the edge over the largest; chebyshev, the largest of the
-  /// coefficients of the highest tenth of degrees over the largest; else 0.
+  /// Indicates the error to expect of the last call, the largest of the fields that this rank had.
+  /// Of a field: dct, the largest value at the edge over the largest; chebyshev, the largest of the
+  /// coefficients of the highest tenth of degrees over the largest one, 0 for a transpose; else 0.
   double indicator() const;
 
   /// Returns the seconds of "halo", "transform", "sides", "operator", "sum" of this rank so far.

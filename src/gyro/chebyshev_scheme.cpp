@@ -93,6 +93,8 @@ class ChebyshevScheme final : public Scheme {
     }
   }
 
+  bool keeps_tables() const override { return true; }
+
   std::int64_t table_bytes(std::int64_t) const override {
     return chunks_.n_blocks() * fold_.block_size() * std::int64_t{sizeof(double)};
   }
@@ -128,12 +130,13 @@ class ChebyshevScheme final : public Scheme {
   double indicator(const SchemeWork& work) const override {
     const ChebyshevWork& mine = static_cast<const ChebyshevWork&>(work);
     if (mine.direction == Direction::transpose) return 0;
-    LargestCoefficients largest;
+    // Of each plane: a large one would hide the others, and ranks have other planes together.
+    double indicator = 0;
     for (std::int64_t i = 0; i < mine.n_planes; ++i) {
-      largest.all = std::max(largest.all, mine.largest[to_size(i)].all);
-      largest.high = std::max(largest.high, mine.largest[to_size(i)].high);
+      const LargestCoefficients& largest = mine.largest[to_size(i)];
+      if (largest.all > 0) indicator = std::max(indicator, largest.high / largest.all);
     }
-    return largest.all == 0 ? 0 : largest.high / largest.all;
+    return indicator;
   }
 
   std::int64_t bytes_sent(const SchemeWork& work) const override {

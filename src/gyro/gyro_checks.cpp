@@ -190,6 +190,7 @@ std::int64_t digest_of(const GyroSpec& spec) {
   digest.add(spec.targets_y);
   digest.add(spec.padding);
   digest.add(spec.n_fields);
+  digest.add(spec.sums);
   digest.add(spec.backend);
   return digest.value();
 }

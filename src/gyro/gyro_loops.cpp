@@ -33,20 +33,29 @@ double weight_of(std::span<const double> weights, std::int64_t radius) {
 }  // namespace
 
 GyroLoops::GyroLoops(GyroPlan plan, const LoopPlan& loops, std::unique_ptr<Scheme> scheme,
-                     const Communicator& radius_group)
+                     const Communicator& radius_group, const GyroProgress& progress)
     : plan_(std::move(plan)),
       loops_(loops),
       scheme_(std::move(scheme)),
       radius_group_(radius_group),
       shares_(loops.n_workers) {
   // First, because it needs memory of its own for a while.
-  if (!loops_.remakes_operators())
-    scheme_->set_radii(loops_.part.radius_begin, loops_.part.radius_end);
+  if (!loops_.remakes_operators()) make_tables(progress);
   workers_ = make_workers(loops_.n_workers, 1);
   team_ = make_workers(loops_.has_whole_team ? 1 : 0, loops_.n_threads);
+  if (!loops_.forms_sums) return;
   const std::int64_t of_batch = loops_.most_planes * loops_.larger_plane();
   blocks_.allocate(loops_.round_batches * loops_.n_own_blocks() * of_batch);
   received_.allocate((plan_.n_blocks() - loops_.n_own_blocks()) * of_batch);
+}
+
+void GyroLoops::make_tables(const GyroProgress& progress) {
+  const GyroPart& part = loops_.part;
+  if (!scheme_->keeps_tables()) return scheme_->set_radii(part.radius_begin, part.radius_end);
+  for (std::int64_t end = part.radius_begin + 1; end <= part.radius_end; ++end) {
+    scheme_->set_radii(part.radius_begin, end);
+    if (progress) progress(end - part.radius_begin, part.n_radii());
+  }
 }
 
 GyroLoops::Workers GyroLoops::make_workers(int n_workers, int n_threads) const {

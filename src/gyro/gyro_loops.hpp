@@ -34,8 +34,9 @@ struct GyroWorker {
 class GyroLoops {
  public:
   /// radius_group  the ranks with the same fields and rows, by radius part
+  /// progress      see Gyroaverage
   GyroLoops(GyroPlan plan, const LoopPlan& loops, std::unique_ptr<Scheme> scheme,
-            const Communicator& radius_group);
+            const Communicator& radius_group, const GyroProgress& progress = {});
 
   /// Averages every field over every radius, times its weight (empty: 1).
   template <class T>
@@ -45,8 +46,8 @@ class GyroLoops {
   template <class T>
   void pairs(Direction direction, ComponentView<const T> in, ComponentView<T> out);
   /// Sums weighted averages (no weights: 1) of the fields of every radius over all radii of all
-  /// ranks. Collective over the radius group: where operators are made anew and one rank lacks the
-  /// memory, all throw its ResourceError.
+  /// ranks, where the plan forms sums. Collective over the radius group: where operators are made
+  /// anew and one rank lacks the memory, all throw its ResourceError.
   template <class T>
   void sum(Direction direction, ComponentView<const T> in, std::span<const double> weights,
            ComponentView<T> out);
@@ -70,6 +71,7 @@ class GyroLoops {
     std::int64_t count = 0;
   };
 
+  void make_tables(const GyroProgress& progress);
   Workers make_workers(int n_workers, int n_threads) const;
   void begin_call();
   Batch batch(std::int64_t number) const;

@@ -87,10 +87,11 @@ struct Candidate {
   std::int64_t row_parts = 1;
   double cost = 0;
 
+  static constexpr double noise = 1e-9;  ///< of costs
+  bool is_faster_than(const Candidate& other) const { return cost < (1 - noise) * other.cost; }
   bool is_better_than(const Candidate& other) const {
-    constexpr double noise = 1e-9;
-    if (cost < (1 - noise) * other.cost) return true;
-    if (cost > (1 + noise) * other.cost) return false;
+    if (is_faster_than(other)) return true;
+    if (other.is_faster_than(*this)) return false;
     if (row_parts != other.row_parts) return row_parts < other.row_parts;
     return radius_parts < other.radius_parts;
   }
@@ -113,8 +114,8 @@ std::int64_t most_radii(const std::vector<std::int64_t>& blocks, std::int64_t pa
   return most;
 }
 
-Candidate choose(const GyroSpec& spec, const PlaneGrid& targets,
-                 const std::vector<std::int64_t>& blocks, std::int64_t n_ranks) {
+Candidate choose(const GyroSpec& spec, const std::vector<std::int64_t>& blocks,
+                 std::int64_t most_rows, std::int64_t n_ranks) {
   const CostModel model{spec, halo_of_band(spec)};
   const std::int64_t n_blocks = ssize64(blocks) - 1;
   Candidate best;
@@ -122,11 +123,11 @@ Candidate choose(const GyroSpec& spec, const PlaneGrid& targets,
   for (std::int64_t radii = 1; radii <= std::min(n_blocks, n_ranks); ++radii) {
     if (radii != fewest_parts(n_blocks, radii)) continue;
     const std::int64_t left = n_ranks / radii;
+    const auto radii_of_part = static_cast<double>(most_radii(blocks, radii));
     for (std::int64_t fields = 1; fields <= std::min(spec.n_fields, left); ++fields) {
       if (fields != fewest_parts(spec.n_fields, fields)) continue;
-      const double planes = static_cast<double>(most_radii(blocks, radii)) *
-                            static_cast<double>(most_of_a_part(spec.n_fields, fields));
-      const std::int64_t most_rows = most_rows_cut(spec, targets);
+      const double planes =
+          radii_of_part * static_cast<double>(most_of_a_part(spec.n_fields, fields));
       const std::int64_t rows = fewest_parts(most_rows, std::min(left / fields, most_rows));
       for (const std::int64_t row_parts : {std::int64_t{1}, rows}) {
         const Candidate candidate{radii, fields, row_parts, planes * model.of_plane(row_parts)};
@@ -137,7 +138,33 @@ Candidate choose(const GyroSpec& spec, const PlaneGrid& targets,
   return best;
 }
 
-std::string reason_of(const GyroSpec& spec, const GyroPlan& plan) {
+/// Returns why ranks are idle: what would be faster if it were allowed, or that nothing would be.
+std::string idle_reason_of(const GyroSpec& spec, const GyroPlan& plan, const Candidate& best) {
+  const std::int64_t n_radii = plan.n_radii();
+  const std::int64_t all_rows = plan.targets.y.size;
+  const std::int64_t most_rows = most_rows_cut(spec, plan.targets);
+  const auto gains = [&](GyroSums sums, std::int64_t rows) {
+    return choose(spec, blocks_of_radii(n_radii, sums), rows, plan.n_ranks).is_faster_than(best);
+  };
+  if (plan.forms_sums && gains(GyroSums::none, most_rows)) {
+    return fmt::format("sums over radii are formed of {} blocks of radii on any number of ranks",
+                       plan.n_blocks());
+  }
+  if (spec.method == GyroMethod::dct &&
+      best.radius_parts * best.field_parts == plan.n_blocks() * plan.n_fields) {
+    GyroSpec bicubic = spec;
+    bicubic.method = GyroMethod::bicubic;
+    const bool would_be_cut =
+        choose(bicubic, plan.block_begin, all_rows, plan.n_ranks).row_parts > 1;
+    return fmt::format("method dct is never cut into rows{}",
+                       would_be_cut ? " (bilinear or bicubic would be)" : "");
+  }
+  if (spec.method == GyroMethod::chebyshev && gains(spec.sums, all_rows))
+    return fmt::format("method chebyshev is cut into {} parts of rows at most", most_rows);
+  return "smaller parts would not be faster";
+}
+
+std::string reason_of(const GyroPlan& plan) {
   std::string cuts;
   const auto add = [&](int parts, const char* what) {
     if (parts > 1) cuts += fmt::format("{}{} into {}", cuts.empty() ? "" : ", ", what, parts);
@@ -157,17 +184,15 @@ std::string reason_of(const GyroSpec& spec, const GyroPlan& plan) {
     reason += fmt::format(", and fetches {} rows of others", plan.halo_rows);
   if (plan.n_idle() > 0) {
     reason += fmt::format("; {} of {} ranks are idle, because {}", plan.n_idle(), plan.n_ranks,
-                          spec.method == GyroMethod::dct
-                              ? "method dct is never cut into rows (bilinear or bicubic would be)"
-                              : "smaller parts would not be faster");
+                          plan.idle_reason);
   }
   return reason;
 }
 
 }  // namespace
 
-std::vector<std::int64_t> blocks_of_radii(std::int64_t n_radii) {
-  const std::int64_t n_blocks = std::min(n_radii, most_blocks);
+std::vector<std::int64_t> blocks_of_radii(std::int64_t n_radii, GyroSums sums) {
+  const std::int64_t n_blocks = sums == GyroSums::none ? n_radii : std::min(n_radii, most_blocks);
   std::vector<std::int64_t> begin;
   for (std::int64_t block = 0; block <= n_blocks; ++block)
     begin.push_back(even_cut(n_radii, block, n_blocks));
@@ -217,8 +242,9 @@ GyroPlan plan_gyroaverage(const GyroSpec& spec, int n_ranks) {
   plan.targets = targets_of(spec);
   plan.needs_whole_fields = !is_stencil(spec.method);
   plan.adds_radius_by_radius = spec.method == GyroMethod::chebyshev;
-  plan.block_begin = blocks_of_radii(ssize64(spec.radii));
-  const Candidate best = choose(spec, plan.targets, plan.block_begin, n_ranks);
+  plan.forms_sums = spec.sums == GyroSums::formed;
+  plan.block_begin = blocks_of_radii(ssize64(spec.radii), spec.sums);
+  const Candidate best = choose(spec, plan.block_begin, most_rows_cut(spec, plan.targets), n_ranks);
   plan.radius_parts = checked_cast<int>(best.radius_parts, "parts of the radii");
   plan.field_parts = checked_cast<int>(best.field_parts, "parts of the fields");
   plan.row_parts = checked_cast<int>(best.row_parts, "parts of the rows");
@@ -240,7 +266,8 @@ GyroPlan plan_gyroaverage(const GyroSpec& spec, int n_ranks) {
       spec.method == GyroMethod::chebyshev || spec.backend == Backend::cuda;
   const std::int64_t together = gains_by_planes ? 32 : plan.row_parts > 1 ? 8 : 1;
   plan.most_planes = std::min(together, fields);
-  plan.reason = reason_of(spec, plan);
+  if (plan.n_idle() > 0) plan.idle_reason = idle_reason_of(spec, plan, best);
+  plan.reason = reason_of(plan);
   return plan;
 }
 

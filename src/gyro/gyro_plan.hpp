@@ -12,7 +12,9 @@ namespace ringweave::detail::inline gyro {
 /// Which rank has which radii, fields and rows. Ranks are a grid of radius_parts x field_parts x
 /// row_parts, rows next to each other; ranks beyond it have nothing. Sums over radii are formed of
 /// *blocks* of radii, which depend on the number of radii alone and are added in order: so sums are
-/// the same for any number of ranks. Plain data, without MPI.
+/// the same for any number of ranks. A rank has whole blocks. Every block is a transform back, a
+/// plane that is held and a message, so there are few; without sums there is one for each radius.
+/// Plain data, without MPI.
 struct GyroPlan {
   int n_ranks = 1;
   int radius_parts = 1;
@@ -25,11 +27,13 @@ struct GyroPlan {
   /// Sums add results, and schemes add up nothing before: where operators may be made anew, some
   /// radii at a time, so that results do not depend on how many.
   bool adds_radius_by_radius = false;
+  bool forms_sums = true;
   std::vector<std::int64_t> block_begin;  ///< first radius of each block, and the end
   std::vector<std::int64_t> part_blocks;  ///< first block of each radius part, and the end
   std::int64_t halo_rows = 0;             ///< that a rank fetches of each plane, at most
   std::int64_t most_planes = 1;           ///< of one load
   std::string reason;                     ///< a sentence: why the ranks are cut like this
+  std::string idle_reason;                ///< why some have nothing; empty where all are busy
 
   std::int64_t n_blocks() const { return static_cast<std::int64_t>(block_begin.size()) - 1; }
   std::int64_t n_radii() const { return block_begin.back(); }
@@ -57,9 +61,9 @@ struct GyroPlan {
 /// of the slowest rank is least: radii x fields x rows, halo included.
 GyroPlan plan_gyroaverage(const GyroSpec& spec, int n_ranks);
 
-constexpr std::int64_t most_blocks = 8;
-/// Cuts radii into blocks: most_blocks of nearly equal size, one for each radius where there are
-/// fewer.
-std::vector<std::int64_t> blocks_of_radii(std::int64_t n_radii);
+constexpr std::int64_t most_blocks = 8;  ///< of sums
+/// Cuts radii into blocks: most_blocks of nearly equal size; one for each radius where there are
+/// fewer, or where no sums are formed.
+std::vector<std::int64_t> blocks_of_radii(std::int64_t n_radii, GyroSums sums);
 
 }  // namespace ringweave::detail::inline gyro

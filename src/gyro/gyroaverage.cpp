@@ -29,9 +29,11 @@ enum class Components { of_fields, of_every_radius };
 }  // namespace
 
 struct Gyroaverage::Impl {
-  Impl(const Communicator& communicator, const GyroSpec& specification)
-      : Impl(communicator, specification, set_up(communicator, specification)) {}
-  Impl(const Communicator& communicator, const GyroSpec& specification, GyroSetup setup)
+  Impl(const Communicator& communicator, const GyroSpec& specification,
+       const GyroProgress& progress)
+      : Impl(communicator, specification, set_up(communicator, specification), progress) {}
+  Impl(const Communicator& communicator, const GyroSpec& specification, GyroSetup setup,
+       const GyroProgress& progress)
       : comm(communicator),
         spec(specification),
         plan(setup.plan),
@@ -39,7 +41,7 @@ struct Gyroaverage::Impl {
         calls_may_fail(setup.loops.calls_may_fail) {
     agree(comm, [&] {
       if (setup.scheme)
-        loops.emplace(plan, setup.loops, std::move(setup.scheme), setup.radius_group);
+        loops.emplace(plan, setup.loops, std::move(setup.scheme), setup.radius_group, progress);
     });
   }
 
@@ -68,6 +70,13 @@ struct Gyroaverage::Impl {
       throw UsageError(fmt::format("{}: weight {} (from 0) is {}; weights are finite; correct it",
                                    where, r, weights[to_size(r)]));
     }
+  }
+
+  void require_sums() const {
+    if (plan.forms_sums) return;
+    throw UsageError(
+        "gyroaverage: a sum over radii is asked for, and the specification says that none is "
+        "formed; leave its sums at GyroSums::formed");
   }
 
   template <class T>
@@ -114,8 +123,9 @@ struct Gyroaverage::Impl {
   StageTimes idle_times;
 };
 
-Gyroaverage::Gyroaverage(const Communicator& comm, const GyroSpec& spec)
-    : impl_(std::make_unique<Impl>(comm, spec)) {}
+Gyroaverage::Gyroaverage(const Communicator& comm, const GyroSpec& spec,
+                         const GyroProgress& progress)
+    : impl_(std::make_unique<Impl>(comm, spec, progress)) {}
 Gyroaverage::~Gyroaverage() = default;
 Gyroaverage::Gyroaverage(Gyroaverage&&) noexcept = default;
 Gyroaverage& Gyroaverage::operator=(Gyroaverage&&) noexcept = default;
@@ -141,6 +151,7 @@ void Gyroaverage::pairs(ComponentView<const T> fields, ComponentView<T> results)
 template <class T>
 void Gyroaverage::sum(ComponentView<const T> fields, std::span<const double> weights,
                       ComponentView<T> results) {
+  impl_->require_sums();
   impl_->call(Direction::average, fields, Components::of_every_radius, results,
               Components::of_fields, weights, true,
               [&](GyroLoops& loops) { loops.sum(Direction::average, fields, weights, results); });
@@ -148,6 +159,7 @@ void Gyroaverage::sum(ComponentView<const T> fields, std::span<const double> wei
 
 template <class T>
 void Gyroaverage::each_adjoint(ComponentView<const T> results, ComponentView<T> fields) {
+  impl_->require_sums();
   impl_->call(Direction::transpose, results, Components::of_every_radius, fields,
               Components::of_fields, {}, false,
               [&](GyroLoops& loops) { loops.sum(Direction::transpose, results, {}, fields); });

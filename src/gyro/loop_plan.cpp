@@ -49,6 +49,7 @@ std::string megabytes(std::int64_t bytes) {
 }  // namespace
 
 std::int64_t LoopPlan::block_bytes(std::int64_t n_blocks) const {
+  if (!forms_sums) return 0;
   const std::int64_t others = n_blocks - n_own_blocks();
   return (round_batches * n_own_blocks() + others) * most_planes * larger_plane() * of_number;
 }
@@ -92,6 +93,7 @@ LoopPlan plan_loops(const GyroPlan& plan, int rank, const Scheme& scheme, int n_
   loops.most_planes = std::min(plan.most_planes, loops.part.n_fields());
   loops.first_block = plan.part_blocks[to_size(plan.radius_part(rank))];
   loops.end_block = plan.part_blocks[to_size(plan.radius_part(rank) + 1)];
+  loops.forms_sums = plan.forms_sums;
   loops.n_threads = n_threads;
   loops.radii_at_once = loops.part.n_radii();
   const auto scratch_bytes = [&] {

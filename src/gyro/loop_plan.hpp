@@ -17,6 +17,7 @@ struct LoopPlan {
   std::int64_t most_planes = 1;   ///< of one load
   std::int64_t first_block = 0;   ///< of radii, of this rank
   std::int64_t end_block = 0;
+  bool forms_sums = true;
   int n_threads = 1;
   /// Workers of one thread each, which share many loads; 0: one worker has all threads.
   int n_workers = 0;
@@ -35,10 +36,10 @@ struct LoopPlan {
   bool remakes_operators() const { return radii_at_once < part.n_radii(); }
   /// Tells whether sums of a call are few loads for the workers.
   bool sums_as_whole_team() const {
-    return n_workers == 0 || 2 * n_own_blocks() * n_batches() < n_workers;
+    return n_workers == 0 || (forms_sums && 2 * n_own_blocks() * n_batches() < n_workers);
   }
 
-  std::int64_t block_bytes(std::int64_t n_blocks) const;  ///< of planes of blocks in a sum
+  std::int64_t block_bytes(std::int64_t n_blocks) const;  ///< of planes of blocks in sums
   /// Bytes of all workers where the scheme has its memory, and on the host, if that is elsewhere.
   std::int64_t scratch_bytes(const Scheme& scheme, std::int64_t n_blocks) const;
   std::int64_t host_scratch_bytes(const Scheme& scheme, std::int64_t n_blocks) const;

@@ -50,6 +50,9 @@ class Scheme {
   /// Makes the tables of radii [begin, end), an index of the specification, and drops others.
   /// OpenMP. Collective where rows are shared.
   virtual void set_radii(std::int64_t begin, std::int64_t end) = 0;
+  /// Tells whether set_radii() keeps the tables that there are of its radii: where they take long,
+  /// they can be made one after the other.
+  virtual bool keeps_tables() const { return false; }
   /// Bounds the bytes of the tables of one radius, which set_radii() will hold; side tables of
   /// bilinear and bicubic averages are up to 20 % smaller.
   virtual std::int64_t table_bytes(std::int64_t radius) const = 0;

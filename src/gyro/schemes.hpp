@@ -24,7 +24,8 @@ std::unique_ptr<Scheme> make_dct_scheme(const GyroSpec& spec);
 /// The same on this thread's device. most_planes  of a load
 std::unique_ptr<Scheme> make_cuda_dct_scheme(const GyroSpec& spec, std::int64_t most_planes);
 /// The most ranks that can share the rows of method chebyshev: its transpose sums so many chunks of
-/// targets one after the other, whoever makes them.
+/// targets one after the other, whoever makes them. Every rank holds and sends the coefficients of
+/// all chunks.
 constexpr std::int64_t most_chebyshev_chunks = 16;
 /// Polynomials through Chebyshev nodes. Of shared rows every rank takes whole fields and makes the
 /// averages of some targets, which are exchanged in store(). Operators are on this thread's device

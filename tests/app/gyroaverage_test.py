@@ -180,6 +180,49 @@ class Gyroaverage(program.ProgramTest):
             self.assertIn(words, run.err)
             self.assertEqual("nothing to do" in run.err, ranks == 3)
 
+    def test_every_rank_has_a_radius_where_no_sum_over_radii_is_formed(self):
+        write_field(self.folder / "lone.h5", self.fields[0], self.nodes, self.nodes)
+        rho = ("--rho", "0.1:0.55:9")
+        for method in ("bicubic", "dct"):
+            one = self.averages("lone.h5", *rho, "--method", method)
+            np.testing.assert_array_equal(self.averages("lone.h5", *rho, "--method", method, ranks=9), one)
+            run = self.done("gyroaverage", "lone.h5", "none.h5", *rho, "--method", method, "--dry-run", ranks=9)
+            self.assertIn("ranks: 9 for radii x 1 for fields x 1 for rows", run.out)
+            self.assertNotIn("idle", run.out)
+        self.averages("lone.h5", *rho)
+        (self.folder / "out.h5").rename(self.folder / "nine.h5")
+        run = self.done("gyroaverage", "nine.h5", "none.h5", "--adjoint", "--dry-run", ranks=9)
+        self.assertIn("1 of 9 ranks are idle, because sums over radii are formed of 8 blocks of radii", run.out)
+
+    def test_halo_bytes_are_those_of_all_averages(self):
+        write_field(self.folder / "long.h5", self.random.normal(size=(400, 40)), equispaced(40), equispaced(400))
+
+        def sent(name, *options):
+            self.averages(name, "--rho", 0.05, "--report", "report.json", *options, ranks=2)
+            report = json.loads((self.folder / "report.json").read_text())
+            self.assertEqual(report["plan"]["gyroaverage"]["row_parts"], 2)
+            return report["gyroaverage"]["halo_bytes_sent"]
+
+        each = sent("long.h5")
+        self.assertGreater(each, 0)
+        self.assertEqual(sent("long.h5", "--combine", "double"), 2 * each)
+
+    def test_chebyshev_counts_the_radii_whose_tables_are_made(self):
+        run = self.done("gyroaverage", "cheb.h5", "out.h5", *self.rho, "--overwrite", "--progress", "on")
+        for i in range(1, 5):
+            self.assertIn(f"making tables: {i}/4", run.err)
+
+    def test_a_dry_run_prints_what_needs_how_much_before_it_is_refused(self):
+        write_field(self.folder / "wide.h5", np.zeros((400, 400)), chebyshev(400), chebyshev(400))
+        for more in ((), ("--dry-run",)):
+            run = self.done("gyroaverage", "wide.h5", "none.h5", "--rho", 0.3, *more, code=4,
+                            address_limit=2_000_000_000)
+            self.assertIn("one field of wide.h5 needs", run.err)
+            self.assertEqual("--dry-run shows" in run.err, not more)
+            for words in ("tables", "memory high-water", "method chebyshev"):
+                self.assertEqual(words in run.out, bool(more))
+        self.assertEqual(list(self.folder.glob("none*")), [])
+
     def test_a_report_has_the_plan_and_the_stages(self):
         self.averages("phi.h5", *self.rho, "--report", "report.json", ranks=3)
         report = json.loads((self.folder / "report.json").read_text())
@@ -327,6 +370,23 @@ class Gyroaverage(program.ProgramTest):
         self.assertAlmostEqual(np.sum(targets * given), np.sum(back * bell(x, x, 10)), delta=1e-11)
         run = self.done("gyroaverage", "cheb.h5", "out.h5", "--rho", 0.3, "--overwrite")
         self.assertIn("highest tenth of degrees", run.err)
+
+    def test_an_error_indicator_is_the_largest_of_any_field_on_any_number_of_ranks(self):
+        nodes = chebyshev(24)
+        both = np.array([bell(nodes, nodes, 200), np.full((24, 24), 1e6)])
+        write_field(self.folder / "both.h5", both, nodes, nodes, axes=[("time", np.arange(2.0))])
+        found = []
+        for ranks in (1, 2):
+            run = self.done("gyroaverage", "both.h5", "out.h5", "--rho", 0.2, "--overwrite", ranks=ranks)
+            self.assertIn("highest tenth of degrees", run.err)
+            with h5py.File(self.folder / "out.h5") as file:
+                found.append(file["phi"].attrs["error_indicator"])
+        self.assertGreater(found[0], 1e-3)
+        self.assertAlmostEqual(found[0], found[1], delta=1e-12)
+        run = self.done("gyroaverage", "out.h5", "hidden_back.h5", "--adjoint", "--report", "report.json")
+        self.assertNotIn("error_indicator", json.loads((self.folder / "report.json").read_text())["gyroaverage"])
+        with h5py.File(self.folder / "hidden_back.h5") as file:
+            self.assertNotIn("error_indicator", file["phi"].attrs)
 
     def test_an_error_is_estimated_from_every_second_node(self):
         for n in (64, 65):
@@ -507,6 +567,10 @@ class Gyroaverage(program.ProgramTest):
             self.refused("--boundary", "phi.h5", "--rho", 0.1, "--boundary", boundary, code=2, ranks=(1,))
         self.refused("chebyshev knows boundary zero only", "cheb.h5", "--rho", 0.1, "--boundary", "y=mirror", code=2)
         self.refused("--padding belongs", "phi.h5", "--rho", 0.1, "--padding", 3, code=2, ranks=(1,))
+        for boundary in ("periodic", "x=mirror,y=periodic"):
+            self.refused("--padding belongs to axes with --boundary zero", "phi.h5", "--rho", 0.1, "--method", "dct",
+                         "--padding", 3, "--boundary", boundary, code=2, ranks=(1,))
+        self.averages("phi.h5", "--rho", 0.1, "--method", "dct", "--padding", 3, "--boundary", "x=periodic")
         self.refused("--targets", "phi.h5", "--rho", 0.1, "--targets", "random", code=2, ranks=(1,))
         self.refused("--targets equispaced belongs", "phi.h5", "--rho", 0.1, "--targets", "equispaced", code=2, ranks=(1,))
         self.refused("--estimate belongs", "phi.h5", "--rho", 0.1, "--estimate", "--adjoint", code=2, ranks=(1,))

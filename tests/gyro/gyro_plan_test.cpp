@@ -67,9 +67,12 @@ TEST(GyroPlan, EveryResultBelongsToOneRank) {
     for (const std::int64_t n_radii : {1, 3, 7, 35}) {
       for (const std::int64_t n_fields : {1, 3, 10}) {
         for (const std::int64_t n : {10, 250}) {
-          const GyroSpec spec = spec_of(method, n, n_radii, n_fields);
-          for (const int n_ranks : {1, 2, 3, 5, 8, 13, 64, 500})
-            expect_complete(plan_gyroaverage(spec, n_ranks), spec);
+          for (const GyroSums sums : {GyroSums::formed, GyroSums::none}) {
+            GyroSpec spec = spec_of(method, n, n_radii, n_fields);
+            spec.sums = sums;
+            for (const int n_ranks : {1, 2, 3, 5, 8, 13, 64, 500})
+              expect_complete(plan_gyroaverage(spec, n_ranks), spec);
+          }
         }
       }
     }
@@ -80,10 +83,13 @@ TEST(GyroPlan, ManyRanksArePlanned) {
   constexpr int n_ranks = 16384;
   for (const GyroMethod method : all_methods) {
     for (const std::int64_t n_fields : {1, 50, 20000}) {
-      const GyroSpec spec = spec_of(method, 4096, 35, n_fields);
-      const GyroPlan plan = plan_gyroaverage(spec, n_ranks);
-      expect_complete(plan, spec);
-      EXPECT_LE(plan.n_busy(), n_ranks);
+      for (const GyroSums sums : {GyroSums::formed, GyroSums::none}) {
+        GyroSpec spec = spec_of(method, 4096, 35, n_fields);
+        spec.sums = sums;
+        const GyroPlan plan = plan_gyroaverage(spec, n_ranks);
+        expect_complete(plan, spec);
+        EXPECT_LE(plan.n_busy(), n_ranks);
+      }
     }
   }
 }
@@ -177,10 +183,55 @@ TEST(GyroPlan, TablesOfFilteredMethodsTakeTheBytesThatArePlanned) {
   }
 }
 
-TEST(GyroPlan, BlocksOfRadiiAreAtMostEightAndNearlyEqual) {
-  EXPECT_EQ(blocks_of_radii(1), (std::vector<std::int64_t>{0, 1}));
-  EXPECT_EQ(blocks_of_radii(3), (std::vector<std::int64_t>{0, 1, 2, 3}));
-  EXPECT_EQ(blocks_of_radii(35), (std::vector<std::int64_t>{0, 4, 8, 13, 17, 21, 26, 30, 35}));
+TEST(GyroPlan, BlocksOfSumsAreAtMostEightAndNearlyEqual) {
+  using Blocks = std::vector<std::int64_t>;
+  const auto of_sums = [](std::int64_t n) { return blocks_of_radii(n, GyroSums::formed); };
+  EXPECT_EQ(of_sums(1), (Blocks{0, 1}));
+  EXPECT_EQ(of_sums(3), (Blocks{0, 1, 2, 3}));
+  EXPECT_EQ(of_sums(35), (Blocks{0, 4, 8, 13, 17, 21, 26, 30, 35}));
+  EXPECT_EQ(blocks_of_radii(10, GyroSums::none), (Blocks{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}));
+}
+
+TEST(GyroPlan, WithoutSumsEveryRankMayHaveOneRadius) {
+  for (const GyroMethod method : all_methods) {
+    for (const std::int64_t n : {24, 300}) {
+      GyroSpec spec = spec_of(method, n, 10, 1);
+      spec.sums = GyroSums::none;
+      const GyroPlan plan = plan_gyroaverage(spec, 10);
+      EXPECT_EQ(plan.radius_parts, 10);
+      EXPECT_EQ(plan.n_idle(), 0) << plan.reason;
+      EXPECT_EQ(plan.idle_reason, "");
+      EXPECT_EQ(plan_gyroaverage(spec, 7).radius_parts, 5) << "two each, as seven parts would";
+    }
+  }
+}
+
+TEST(GyroPlan, TheReasonWhyRanksAreIdleIsTrue) {
+  const auto reason = [](const GyroSpec& spec, int n_ranks) {
+    const GyroPlan plan = plan_gyroaverage(spec, n_ranks);
+    EXPECT_EQ(plan.n_idle() > 0, !plan.idle_reason.empty());
+    EXPECT_NE(plan.reason.find(plan.idle_reason), std::string::npos) << plan.reason;
+    return plan.idle_reason;
+  };
+  const std::string of_sums =
+      "sums over radii are formed of 8 blocks of radii on any number of ranks";
+  for (const GyroMethod method : all_methods)
+    EXPECT_EQ(reason(spec_of(method, 24, 10, 1), 10), of_sums);
+  const auto without_sums = [](GyroMethod method, std::int64_t n, std::int64_t n_radii) {
+    GyroSpec spec = spec_of(method, n, n_radii, 1);
+    spec.sums = GyroSums::none;
+    return spec;
+  };
+  const std::string no_gain = "smaller parts would not be faster";
+  for (const GyroMethod method : all_methods)
+    EXPECT_EQ(reason(without_sums(method, 24, 10), 9), no_gain);  // 2 of 10 radii on 5 ranks or 9
+  EXPECT_EQ(reason(without_sums(GyroMethod::bicubic, 24, 10), 11), no_gain);
+  const std::string of_dct = "method dct is never cut into rows";
+  EXPECT_EQ(reason(without_sums(GyroMethod::dct, 24, 10), 20), of_dct);
+  EXPECT_EQ(reason(without_sums(GyroMethod::dct, 2000, 10), 20),
+            of_dct + " (bilinear or bicubic would be)");
+  EXPECT_EQ(reason(without_sums(GyroMethod::chebyshev, 128, 1), 20),
+            "method chebyshev is cut into 16 parts of rows at most");
 }
 
 TEST(GyroPlan, RadiiBeyondTheDiagonalHaveNoHaloAndNoPadding) {
@@ -278,6 +329,9 @@ TEST(GyroChecks, DigestsDifferWhereSpecificationsDo) {
   EXPECT_NE(digest_of(spec), digest_of(good));
   spec = good;
   spec.grid.x.boundary = PlaneBoundary::periodic;
+  EXPECT_NE(digest_of(spec), digest_of(good));
+  spec = good;
+  spec.sums = GyroSums::none;
   EXPECT_NE(digest_of(spec), digest_of(good));
 }
 

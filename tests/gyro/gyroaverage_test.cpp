@@ -203,6 +203,45 @@ TEST(Gyroaverage, RanksThatShareRadiiAndFieldsGetTheSameBits) {
   }
 }
 
+TEST(Gyroaverage, PlansWithoutSumsShareAllRadiiAndGiveTheSameBits) {
+  for (const GyroMethod method : all_gyro_methods) {
+    SCOPED_TRACE(static_cast<int>(method));
+    GyroSpec spec = gyro_spec(method, 12, 13, several_radii(9), 1);
+    const Results expected =
+        by_root(Communicator::world(), [&] { return all_calls(Communicator::self(), spec); });
+    const std::int64_t with_sums = Gyroaverage(Communicator::self(), spec).bytes();
+    spec.sums = GyroSums::none;
+    // One plane of doubles for each of eight blocks.
+    EXPECT_EQ(Gyroaverage(Communicator::self(), spec).bytes(), with_sums - 8 * 12 * 13 * 8);
+    on_every_rank_count([&](const Communicator& comm) {
+      Gyroaverage gyro(comm, spec);
+      for (std::size_t i = 0; i < std::size(all_gyro_calls); ++i) {
+        const GyroCall call = all_gyro_calls[i];
+        const std::vector<double> in = random_values(values_of(spec, input_of(call)), 5);
+        if (call == GyroCall::sum || call == GyroCall::each_adjoint) {
+          expect_error(ErrorKind::usage, "a sum over radii is asked for",
+                       [&] { run_call<double>(comm, gyro, call, in); });
+        } else {
+          EXPECT_EQ(run_call<double>(comm, gyro, call, in), expected[i]) << "call " << i;
+        }
+      }
+    });
+  }
+}
+
+TEST(Gyroaverage, ProgressCountsTheRadiiOfMethodChebyshev) {
+  const Communicator comm = Communicator::world();
+  using Count = std::pair<std::int64_t, std::int64_t>;
+  std::vector<Count> counts;
+  const Gyroaverage gyro(
+      comm, gyro_spec(GyroMethod::chebyshev, 12, 12, several_radii(9), 1),
+      [&](std::int64_t done, std::int64_t total) { counts.emplace_back(done, total); });
+  const std::int64_t n_radii = gyro.part().n_radii();
+  std::vector<Count> expected;
+  for (std::int64_t r = 1; r <= n_radii; ++r) expected.emplace_back(r, n_radii);
+  EXPECT_EQ(counts, expected);
+}
+
 void expect_the_same_of_shared_rows(const GyroSpec& spec) {
   const Results expected =
       by_root(Communicator::world(), [&] { return all_calls(Communicator::self(), spec); });
@@ -418,6 +457,26 @@ TEST(Gyroaverage, IndicatorsSayWhatToExpect) {
       EXPECT_LT(gyro.indicator(), 1e-14);
     }
     EXPECT_GT(gyro.times().seconds("transform"), 0);
+  }
+}
+
+TEST(Gyroaverage, ALargeFieldDoesNotHideTheIndicatorOfAnother) {
+  const Communicator self = Communicator::self();
+  const std::vector<double> narrow = random_values(24 * 24, 1);
+  for (const GyroMethod method : {GyroMethod::dct, GyroMethod::chebyshev}) {
+    Gyroaverage one(self, gyro_spec(method, 24, 24, {0.2}, 1));
+    run_call<double>(self, one, GyroCall::each, narrow);
+    EXPECT_GT(one.indicator(), 0.01);
+    // The large one vanishes at the edge and is of low degree.
+    std::vector<double> both = narrow;
+    for (std::int64_t i = 0; i < 24 * 24; ++i) {
+      const double x = one.spec().grid.x.node(i % 24);
+      const double y = one.spec().grid.y.node(i / 24);
+      both.push_back(1e9 * (1 - x * x) * (1 - y * y));
+    }
+    Gyroaverage two(self, gyro_spec(method, 24, 24, {0.2}, 2));
+    run_call<double>(self, two, GyroCall::each, both);
+    EXPECT_EQ(two.indicator(), one.indicator());
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -18,6 +19,7 @@
 #include "app/gyro/periodic_end.hpp"
 #include "app/gyro/plane_run.hpp"
 #include "app/gyro/target_radii.hpp"
+#include "base/checked_cast.hpp"
 #include "base/stage_timer.hpp"
 #include "io/plane_output.hpp"
 #include "ringweave/error.hpp"
@@ -39,10 +41,13 @@ void conclude(Run& run, const GyroJob& job) {
 
 /// Plans batches, on the host where the device that --backend auto took has too little memory.
 GyroBatches plan_job(Run& run, GyroJob& job) {
+  const bool may_give_up = job.spec.backend == Backend::cuda && job.options.backend == "auto";
+  if (!may_give_up) return plan_batches(run, job);
   try {
-    return plan_batches(run, job);
+    GyroBatches batches = plan_batches(run, job);
+    require_memory(run, job, batches);
+    return batches;
   } catch (const ResourceError& failure) {
-    if (job.spec.backend != Backend::cuda || job.options.backend != "auto") throw;
     job.spec.backend = give_up_device(run, failure.what());
     return plan_batches(run, job);
   }
@@ -54,15 +59,20 @@ int average(Run& run, GyroJob& job, const PlaneFileReader& reader) {
   if (options.estimate) require_second_nodes(job);
   const GyroBatches batches = plan_job(run, job);
   record_gyro_plan(run, job, batches);
+  require_memory(run, job, batches);
   if (run.options.dry_run) return 0;
   refuse_repeated_ends(run, job, reader);
   run.progress.stage("making tables");
-  std::optional<Gyroaverage> gyroaverage(std::in_place, run.comm, job.spec);
+  std::optional<Gyroaverage> gyroaverage(
+      std::in_place, run.comm, job.spec, [&](std::int64_t done, std::int64_t total) {
+        run.progress.step(checked_cast<int>(done, "radii"), checked_cast<int>(total, "radii"));
+      });
   Provenance provenance = run.provenance(options.input);
   provenance.origin = reader.origin();
   PlaneOutput writer(run.outputs.begin(options.output), job.output, provenance);
-  GyroErrors errors{run_batches(run, job, batches, reader, *gyroaverage, writer)};
-  record_gyroaverages(run, job, batches, *gyroaverage);
+  const BatchTotals totals = run_batches(run, job, batches, reader, *gyroaverage, writer);
+  GyroErrors errors{totals.indicator};
+  record_gyroaverages(run, job, totals.halo_bytes_sent, *gyroaverage);
   gyroaverage.reset();  // an estimate has its memory
   if (options.estimate) errors.estimated = estimate_error(run, job, batches.estimate, reader);
   for (const Keyword& attribute : attributes_of(job, errors)) writer.add(attribute);

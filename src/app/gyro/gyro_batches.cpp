@@ -106,21 +106,22 @@ std::string smaller_ways(const GyroaverageOptions& options, GyroMethod method) {
   }
 }
 
-[[noreturn]] void refuse(const Run& run, const GyroJob& job, const MemoryEstimate& estimate) {
-  const MemoryShortage shortage = memory_shortage(run.comm, estimate.buffers());
+}  // namespace
+
+void require_memory(const Run& run, const GyroJob& job, const GyroBatches& batches) {
+  if (batches.fits) return;
+  const MemoryShortage shortage = memory_shortage(run.comm, batches.memory.buffers());
   // The share of a rank may be too little where that of all is not: this throws.
   if (shortage.largest() <= 0) set_up(run.comm, job.spec);
   const bool of_node = shortage.of_node > 0;
   const auto text = [](std::int64_t bytes) { return bytes_text(static_cast<double>(bytes)); };
   throw ResourceError(fmt::format(
-      "one field of {} needs {} on one {}, which has {} less than that; use {} (--dry-run shows "
-      "what needs how much)",
+      "one field of {} needs {} on one {}, which has {} less than that; use {}{}",
       job.options.input, text(of_node ? shortage.node_needs : shortage.rank_needs),
       of_node ? "node" : "rank (ulimit -v)", text(of_node ? shortage.of_node : shortage.of_rank),
-      smaller_ways(job.options, job.spec.method)));
+      smaller_ways(job.options, job.spec.method),
+      run.options.dry_run ? "" : " (--dry-run shows what needs how much)"));
 }
-
-}  // namespace
 
 GyroBuffers buffers_of(const GyroJob& job, const GyroPart& part) {
   if (part.is_empty()) return {};
@@ -147,7 +148,10 @@ GyroBatches plan_batches(Run& run, GyroJob& job) {
     return run.comm.max(bytes_of_planes(job, part)) <= usual_bytes;
   };
   while (!plan_batch(run, job, batches) || (batches.size > 1 && !is_usual())) {
-    if (batches.size == 1) refuse(run, job, batches.memory);
+    if (batches.size == 1) {
+      batches.fits = false;
+      return batches;
+    }
     batches.size = (batches.size + 1) / 2;
   }
   // As many batches, but of equal size.

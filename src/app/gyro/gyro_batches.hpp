@@ -21,6 +21,7 @@ struct GyroBatches {
   EstimatePlan estimate{};    ///< with --estimate
   GyroBytes bytes{};          ///< of this rank, beside its planes
   MemoryEstimate memory{};    ///< of this rank
+  bool fits = true;           ///< the memory of every rank; else batches are of one field
 
   std::int64_t count() const { return (n_fields + size - 1) / size; }
   std::int64_t begin(std::int64_t batch) const {
@@ -42,8 +43,10 @@ GyroBuffers buffers_of(const GyroJob& job, const GyroPart& part);
 
 /// Checks the job's specification, chooses the fewest batches whose planes and tables fit the
 /// memory, and puts their size into the specification. Collective.
-/// Error  UsageError where the specification contradicts itself; ResourceError, with the bytes,
-///        where one field does not fit.
+/// Error  UsageError where the specification contradicts itself.
 GyroBatches plan_batches(Run& run, GyroJob& job);
+
+/// Throws a ResourceError, with the bytes, where not even one field fits. Collective.
+void require_memory(const Run& run, const GyroJob& job, const GyroBatches& batches);
 
 }  // namespace ringweave::detail::inline app

@@ -316,6 +316,7 @@ void set_output(GyroJob& job, std::optional<std::size_t> rho) {
       job.numbers_in.n_behind *= job.input.axes[i].size;
   }
   job.n_fields = job.output.n_fields();
+  job.spec.sums = has_rho ? GyroSums::none : GyroSums::formed;
   if (!has_rho) return;
   require_other_name(job);
   job.output.axes.insert(job.output.axes.begin(), axis);

@@ -69,10 +69,14 @@ void check_gyro_options(const GyroaverageOptions& options) {
   const bool is_stencil = method.empty() || method == "bilinear" || method == "bicubic";
   const bool by_target = !options.rho_field.empty();
   const GyroTargets targets = parse_targets(options.targets);
+  const PlaneBoundaries edges = parse_boundaries(options.boundary);
+  const bool has_zero = edges.x == PlaneBoundary::zero || edges.y == PlaneBoundary::zero;
   const LimitedOption limited[] = {
       {!options.weights.empty(), combination == GyroCombination::sum, "--weights",
        "to --combine sum"},
       {options.padding >= 0, method == "dct", "--padding", "to --method dct"},
+      {options.padding >= 0, has_zero, "--padding",
+       "to axes with --boundary zero; periodic and mirrored ones are not padded"},
       {targets.are_equispaced, method.empty() || method == "chebyshev", "--targets equispaced",
        "to --method chebyshev"},
       {targets.are_equispaced, combination != GyroCombination::twice, "--targets equispaced",

@@ -35,6 +35,13 @@ std::string text_of(const PlaneAxis& axis, char name) {
                      words_of(axis.nodes), axis.first, axis.last, word_of(axis.boundary));
 }
 
+/// Tells whether the method gives an error to expect: what chebyshev takes back are no
+/// coefficients.
+bool has_indicator(const GyroJob& job) {
+  const GyroMethod method = job.spec.method;
+  return method == GyroMethod::dct || (method == GyroMethod::chebyshev && !job.is_adjoint());
+}
+
 /// Bytes of a file's data set.
 double bytes_of_file(const PlaneHeader& header) {
   return static_cast<double>(bytes_of(header.precision) * header.n_fields() * header.x.size) *
@@ -87,10 +94,8 @@ void record_gyro_plan(Run& run, const GyroJob& job, const GyroBatches& batches) 
   of_plan["reason"] = plan.reason;
   record_memory(run, batches.memory);
   if (plan.n_idle() > 0 && spec.method == GyroMethod::dct) {
-    run.warn(fmt::format(
-        "{} of {} ranks have nothing to do: --method dct is never cut into rows; start {}, or use "
-        "bilinear or bicubic",
-        plan.n_idle(), plan.n_ranks, plan.n_busy()));
+    run.warn(fmt::format("{} of {} ranks have nothing to do, because {}; start {}", plan.n_idle(),
+                         plan.n_ranks, plan.idle_reason, plan.n_busy()));
   }
   if (run.options.dry_run || run.options.verbose) print_plan(run, job, batches);
   record_files(run, {1, bytes_of_file(job.input), 1, bytes_of_file(job.output)});
@@ -100,7 +105,7 @@ void record_gyro_errors(Run& run, const GyroJob& job, const GyroErrors& errors) 
   nlohmann::ordered_json& entry = run.report["gyroaverage"];
   const double indicator = errors.indicator;
   const bool is_dct = job.spec.method == GyroMethod::dct;
-  if (is_dct || job.spec.method == GyroMethod::chebyshev) entry["error_indicator"] = indicator;
+  if (has_indicator(job)) entry["error_indicator"] = indicator;
   if (errors.estimated) {
     entry["estimated_error"] = *errors.estimated;
     run.say(fmt::format("estimated error: {:.2g} of the largest average", *errors.estimated));
@@ -117,12 +122,11 @@ void record_gyro_errors(Run& run, const GyroJob& job, const GyroErrors& errors) 
 
 std::vector<Keyword> attributes_of(const GyroJob& job, const GyroErrors& errors) {
   std::vector<Keyword> attributes;
-  if (job.spec.method == GyroMethod::dct) {
-    attributes.push_back(
-        {"error_indicator", errors.indicator, "largest value at the edge over the largest"});
-  } else if (job.spec.method == GyroMethod::chebyshev) {
+  if (has_indicator(job)) {
     attributes.push_back({"error_indicator", errors.indicator,
-                          "coefficients of the highest tenth of degrees over the largest"});
+                          job.spec.method == GyroMethod::dct
+                              ? "largest value at the edge over the largest"
+                              : "coefficients of the highest tenth of degrees over the largest"});
   }
   if (errors.estimated) {
     attributes.push_back(
@@ -131,12 +135,12 @@ std::vector<Keyword> attributes_of(const GyroJob& job, const GyroErrors& errors)
   return attributes;
 }
 
-void record_gyroaverages(Run& run, const GyroJob& job, const GyroBatches& batches,
+void record_gyroaverages(Run& run, const GyroJob& job, std::int64_t halo_bytes_sent,
                          Gyroaverage& gyroaverage) {
   for (const auto& [stage, entry] : gyroaverage.times().entries())
     run.times.add(stage, entry.seconds);
   nlohmann::ordered_json& entry = run.report["gyroaverage"];
-  entry["halo_bytes_sent"] = run.comm.sum(gyroaverage.halo_bytes_sent()) * batches.count();
+  entry["halo_bytes_sent"] = halo_bytes_sent;
   entry["table_and_scratch_bytes"] = over_ranks(run.comm, static_cast<double>(gyroaverage.bytes()));
   run.bytes_read += static_cast<std::int64_t>(bytes_of_file(job.input));
 }

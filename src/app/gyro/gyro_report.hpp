@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <cstdint>
 #include <optional>
 
 #include "app/gyro/gyro_batches.hpp"
@@ -16,7 +17,7 @@ void record_gyro_plan(Run& run, const GyroJob& job, const GyroBatches& batches);
 
 /// Errors to expect of averages, over the largest value.
 struct GyroErrors {
-  double indicator = 0;               ///< as Gyroaverage::indicator()
+  double indicator = 0;               ///< as Gyroaverage::indicator(), of all fields
   std::optional<double> estimated{};  ///< of --estimate
 };
 
@@ -26,7 +27,8 @@ void record_gyro_errors(Run& run, const GyroJob& job, const GyroErrors& errors);
 std::vector<Keyword> attributes_of(const GyroJob& job, const GyroErrors& errors);
 
 /// Adds the stages of this rank, and bytes of the halo and of the files, to the report. Collective.
-void record_gyroaverages(Run& run, const GyroJob& job, const GyroBatches& batches,
+/// halo_bytes_sent  by all ranks
+void record_gyroaverages(Run& run, const GyroJob& job, std::int64_t halo_bytes_sent,
                          Gyroaverage& gyroaverage);
 
 }  // namespace ringweave::detail::inline app

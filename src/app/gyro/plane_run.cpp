@@ -47,24 +47,36 @@ class PlaneRun {
   ComponentView<T> in() { return in_.view(); }
   ComponentView<const T> out() const { return out_.view(); }
   void average() {
-    if (job_.is_adjoint()) {
-      transpose();
-    } else {
-      forward();
-    }
+    job_.is_adjoint() ? transpose() : forward();
+    count();
+    if (job_.combination != GyroCombination::twice) return;
+    job_.is_adjoint() ? transpose_again() : forward_again();
+    count();
+  }
+  /// Returns what was counted on all ranks. Collective.
+  BatchTotals totals() const {
+    return {run_.comm.max(totals_.indicator), run_.comm.sum(totals_.halo_bytes_sent)};
   }
 
  private:
   ComponentView<const T> given() const { return in_.view(); }
 
+  /// Adds what the last call of Gyroaverage tells.
+  void count() {
+    totals_.indicator = std::max(totals_.indicator, gyroaverage_.indicator());
+    totals_.halo_bytes_sent += gyroaverage_.halo_bytes_sent();
+  }
+
   void forward() {
     switch (job_.combination) {
-      case GyroCombination::each: return gyroaverage_.each<T>(given(), out_.view());
+      case GyroCombination::each:
+      case GyroCombination::twice: return gyroaverage_.each<T>(given(), out_.view());
       case GyroCombination::pairs: return gyroaverage_.pairs<T>(given(), out_.view());
       case GyroCombination::sum: return gyroaverage_.sum<T>(given(), job_.weights, out_.view());
-      case GyroCombination::twice: break;
     }
-    gyroaverage_.each<T>(given(), out_.view());
+  }
+
+  void forward_again() {
     if (!shares_rows_) return gyroaverage_.pairs<T>(std::as_const(out_).view(), out_.view());
     gather_rows();
     gyroaverage_.pairs<T>(std::as_const(between_).view(), out_.view());
@@ -76,14 +88,13 @@ class PlaneRun {
       case GyroCombination::pairs: return gyroaverage_.pairs_adjoint<T>(given(), out_.view());
       case GyroCombination::sum:
         return gyroaverage_.sum_adjoint<T>(given(), job_.weights, out_.view());
-      case GyroCombination::twice: break;
+      case GyroCombination::twice:
+        return gyroaverage_.pairs_adjoint<T>(given(), shares_rows_ ? between_.view() : in_.view());
     }
-    if (shares_rows_) {
-      gyroaverage_.pairs_adjoint<T>(given(), between_.view());
-      keep_rows();
-    } else {
-      gyroaverage_.pairs_adjoint<T>(given(), in_.view());
-    }
+  }
+
+  void transpose_again() {
+    if (shares_rows_) keep_rows();
     gyroaverage_.each_adjoint<T>(given(), out_.view());
   }
 
@@ -121,14 +132,15 @@ class PlaneRun {
   Communicator rows_ = Communicator::self();
   ComponentBuffer<T> between_{};
   HostBuffer<double> plane_{};
+  BatchTotals totals_{};
 };
 
 template <class T>
-double run_stored(Run& run, const GyroJob& job, const GyroBatches& batches,
-                  const PlaneFileReader& reader, Gyroaverage& gyroaverage, PlaneOutput& writer) {
+BatchTotals run_stored(Run& run, const GyroJob& job, const GyroBatches& batches,
+                       const PlaneFileReader& reader, Gyroaverage& gyroaverage,
+                       PlaneOutput& writer) {
   PlaneRun<T> planes(run, job, gyroaverage);
   const int n_batches = checked_cast<int>(batches.count(), "batches");
-  double indicator = 0;
   run.progress.stage("averaging");
   for (int batch = 0; batch < n_batches; ++batch) {
     const std::int64_t begin = batches.begin(batch);
@@ -137,7 +149,6 @@ double run_stored(Run& run, const GyroJob& job, const GyroBatches& batches,
       reader.read(part_of_input(job, gyroaverage.part(), begin), MapView<T>(planes.in()));
     }
     planes.average();
-    indicator = std::max(indicator, gyroaverage.indicator());
     {
       const StageTimer timer(&run.times, "write");
       const PlaneFilePart part = part_of_output(job, gyroaverage.part(), begin);
@@ -146,13 +157,14 @@ double run_stored(Run& run, const GyroJob& job, const GyroBatches& batches,
     }
     run.progress.step(batch + 1, n_batches);
   }
-  return run.comm.max(indicator);
+  return planes.totals();
 }
 
 }  // namespace
 
-double run_batches(Run& run, const GyroJob& job, const GyroBatches& batches,
-                   const PlaneFileReader& reader, Gyroaverage& gyroaverage, PlaneOutput& writer) {
+BatchTotals run_batches(Run& run, const GyroJob& job, const GyroBatches& batches,
+                        const PlaneFileReader& reader, Gyroaverage& gyroaverage,
+                        PlaneOutput& writer) {
   return with_storage(job.output.precision, [&](auto storage) {
     return run_stored<decltype(storage)>(run, job, batches, reader, gyroaverage, writer);
   });
