@@ -77,9 +77,9 @@ struct RingConvolutionSpec {
 ///     s_p = sum_q w_q K(|n_p - n_q|) r_q,   w_q the grid's quadrature weight of pixel q.
 ///
 /// With kernels of spin s, r_q is a field of that spin carried from q to p along the great circle
-/// (docs/ring_convolution.md, exact sums on the host only). Results are bitwise the same for any
-/// number of threads. Members are not collective unless they say so. One call at a time per object.
-/// T is the storage type of maps, float or double.
+/// (docs/ring_convolution.md, the exact mode only). Results are bitwise the same for any number of
+/// threads. Members are not collective unless they say so. One call at a time per object. T is the
+/// storage type of maps, float or double.
 /// From  Elsner & Wandelt (2011), A&A 532, A35 (ARKCoS)
 class RingConvolution {
  public:

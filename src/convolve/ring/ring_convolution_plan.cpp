@@ -126,8 +126,6 @@ void RingConvolutionPlan::check_spin() const {
     refuse("the plain mode is for scalar fields; use the exact mode");
   if (spec_.rows == KernelRows::fft)
     refuse("rows of kernels for fields of spin are made by sums; leave the rows to the plan");
-  if (spec_.backend != Backend::host)
-    refuse("fields of spin are convolved on the host; use Backend::host for them");
 }
 
 ConvolutionSeconds RingConvolutionPlan::predicted(int rank) const {

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <complex>
 #include <cstdint>
 #include <numbers>
 
+#include "base/host_device.hpp"
 #include "ringweave/grid.hpp"
 
 namespace ringweave::detail::inline convolve {
@@ -40,23 +40,29 @@ struct RingPairChord {
 /// gamma / 2) the product of the two frames' spinors. z^2 needs no angle at either end and is
 /// smooth for all pairs of pixels.
 struct RingPairTransport {
-  double cosine = 0;  ///< of the even part of 2 z^2, besides a constant
-  double constant = 0;
-  double sine = 0;  ///< of the odd part
+  double cosine;  ///< of the even part of 2 z^2, besides a constant
+  double constant;
+  double sine;  ///< of the odd part
 
-  RingPairTransport(const Ring& a, const Ring& b)
-      : cosine(1 + a.cos_theta * b.cos_theta),
-        constant(a.sin_theta * b.sin_theta),
-        sine(a.cos_theta + b.cos_theta) {}
+  /// z^2s.
+  struct Factor {
+    double re;
+    double im;
+  };
+
+  /// T  a ring with cos_theta and sin_theta, of the grid or in a device's memory
+  template <class T>
+  static RINGWEAVE_HOST_DEVICE RingPairTransport of(const T& a, const T& b) {
+    return {1 + a.cos_theta * b.cos_theta, a.sin_theta * b.sin_theta, a.cos_theta + b.cos_theta};
+  }
 
   /// Returns z^2s for phi = longitude in a - longitude in b, given sin(phi / 2)^2 and sin(phi).
-  std::complex<double> factor(double sin2_half_phi, double sin_phi, int spin) const {
-    const std::complex<double> square((cosine + constant) / 2 - cosine * sin2_half_phi,
-                                      -sine * sin_phi / 2);
-    std::complex<double> power = square;
+  RINGWEAVE_HOST_DEVICE Factor factor(double sin2_half_phi, double sin_phi, int spin) const {
+    const Factor square{(cosine + constant) / 2 - cosine * sin2_half_phi, -sine * sin_phi / 2};
+    Factor power = square;
     for (int s = 1; s < spin; ++s)
-      power = {power.real() * square.real() - power.imag() * square.imag(),
-               power.real() * square.imag() + power.imag() * square.real()};
+      power = {power.re * square.re - power.im * square.im,
+               power.re * square.im + power.im * square.re};
     return power;
   }
 };

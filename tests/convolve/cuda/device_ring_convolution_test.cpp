@@ -14,6 +14,7 @@
 #include "ringweave/convolution.hpp"
 #include "ringweave/execution.hpp"
 #include "ringweave/grid.hpp"
+#include "support/expect_error.hpp"
 #include "support/noise.hpp"
 #include "support/on_devices.hpp"
 #include "support/tolerance.hpp"
@@ -44,19 +45,18 @@ MapBuffer<T> random_maps(const LocalRings& rings, std::int64_t n_maps) {
   return maps;
 }
 
+/// Convolves the same random maps on the host and on a device.
 template <class T>
-void expect_as_the_host(const Communicator& comm, RingConvolutionSpec spec, double bound) {
-  SCOPED_TRACE(spec.grid->name() + ", path " + std::to_string(static_cast<int>(spec.path)));
-  RingConvolution host(comm, spec);
-  spec.backend = Backend::cuda;
-  RingConvolution device(comm, spec);
-  const MapBuffer<T> maps = random_maps<T>(host.rings(), spec.n_maps);
-  MapBuffer<T> expected(spec.n_maps, host.rings().n_pixels());
-  MapBuffer<T> found(spec.n_maps, host.rings().n_pixels());
+void expect_same(const Communicator& comm, RingConvolution& host, RingConvolution& device,
+                 double bound) {
+  const std::int64_t n_maps = host.plan().spec().n_maps;
+  const MapBuffer<T> maps = random_maps<T>(host.rings(), n_maps);
+  MapBuffer<T> expected(n_maps, host.rings().n_pixels());
+  MapBuffer<T> found(n_maps, host.rings().n_pixels());
   host.convolve<T>(std::as_const(maps).view(), expected.view());
   device.convolve<T>(std::as_const(maps).view(), found.view());
   EXPECT_EQ(device.halo_bytes_sent(), host.halo_bytes_sent());
-  for (std::int64_t map = 0; map < spec.n_maps; ++map) {
+  for (std::int64_t map = 0; map < n_maps; ++map) {
     double gap = 0;
     double all = 0;
     for (std::int64_t i = 0; i < host.rings().n_pixels(); ++i) {
@@ -66,6 +66,16 @@ void expect_as_the_host(const Communicator& comm, RingConvolutionSpec spec, doub
     }
     EXPECT_LE(std::sqrt(comm.sum(gap) / comm.sum(all)), bound);
   }
+}
+
+template <class T>
+void expect_as_the_host(const Communicator& comm, RingConvolutionSpec spec, double bound) {
+  SCOPED_TRACE(spec.grid->name() + ", path " + std::to_string(static_cast<int>(spec.path)) +
+               ", spin " + std::to_string(spec.kernels.front().spin()));
+  RingConvolution host(comm, spec);
+  spec.backend = Backend::cuda;
+  RingConvolution device(comm, spec);
+  expect_same<T>(comm, host, device, bound);
 }
 
 RingConvolutionSpec spec_of(const RingGrid& grid, const RadialKernel& kernel,
@@ -93,13 +103,6 @@ TEST_P(RingSumsOnDevices, AreThoseOfTheHostForPairsOfMapsInASmallCase) {
   expect_as_the_host<double>(comm(), spec, as_the_host);
 }
 
-/// Rings that no quarter of a turn leaves as they are.
-RingGrid odd_rings() {
-  std::vector<RingSpec> rings;
-  for (int i = 0; i < 10; ++i) rings.push_back({0.3 * (i + 0.5), 0, 41 + i % 3, 0.1 / (i + 1)});
-  return RingGrid::from_rings(std::move(rings));
-}
-
 // More partners than a block takes together.
 TEST_P(RingSumsOnDevices, AreThoseOfTheHostForManyRingsInASmallCase) {
   for (const RingGrid& grid :
@@ -111,6 +114,73 @@ TEST_P(RingSumsOnDevices, AreThoseOfTheHostForManyRingsInASmallCase) {
       expect_as_the_host<float>(comm(), spec, tolerance::single_storage);
     }
   }
+}
+
+TEST_P(RingSumsOnDevices, OfFieldsOfSpinAreThoseOfTheHostInASmallCase) {
+  RingConvolutionSpec spec =
+      spec_of(RingGrid::healpix(4), gaussian_of_spin(40, 2), ConvolutionPath::modes_equal);
+  spec.n_maps = 2;
+  expect_as_the_host<double>(comm(), spec, as_the_host);
+  expect_as_the_host<float>(comm(), spec, tolerance::single_storage);
+  // More samples of a kernel than a block holds.
+  spec =
+      spec_of(RingGrid::gauss_legendre(13, 64), gaussian_of_spin(100, 2), ConvolutionPath::modes);
+  spec.n_maps = 2;
+  expect_as_the_host<double>(comm(), spec, as_the_host);
+}
+
+TEST_P(RingSumsOnDevices, OfFieldsOfSpinAreThoseOfTheHostForManyRingsInASmallCase) {
+  for (const RingGrid& grid :
+       {RingGrid::healpix(4), RingGrid::gauss_legendre(11, 22), odd_rings()}) {
+    RingConvolutionSpec spec = spec_of(grid, sharp_beam(6, 120, 2), ConvolutionPath::pixels);
+    spec.n_maps = 2;
+    expect_as_the_host<double>(comm(), spec, as_the_host);
+    expect_as_the_host<float>(comm(), spec, tolerance::single_storage);
+  }
+}
+
+TEST_P(RingSumsOnDevices, OfEverySpinAreThoseOfTheHost) {
+  for (const int spin : {1, 2, 3}) {
+    for (const auto path : {ConvolutionPath::pixels, ConvolutionPath::modes}) {
+      RingConvolutionSpec spec = spec_of(RingGrid::healpix(3), sharp_beam(5, 180, spin), path);
+      spec.n_maps = 2;
+      expect_as_the_host<double>(comm(), spec, as_the_host);
+    }
+    RingConvolutionSpec spec = spec_of(RingGrid::clenshaw_curtis(9, 15), sharp_beam(9, 50, spin),
+                                       ConvolutionPath::modes_equal);
+    spec.n_maps = 2;
+    expect_as_the_host<double>(comm(), spec, as_the_host);
+  }
+}
+
+TEST_P(RingSumsOnDevices, ABatchOfFieldsOfSpinIsThatOfTheHost) {
+  RingConvolutionSpec spec =
+      spec_of(RingGrid::healpix(4), gaussian_of_spin(40, 2), ConvolutionPath::modes_equal);
+  spec.n_maps = 4;
+  expect_as_the_host<double>(comm(), spec, as_the_host);
+  spec.kernels.push_back(gaussian_of_spin(60, 2));
+  spec.path = ConvolutionPath::modes;
+  expect_as_the_host<double>(comm(), spec, as_the_host);
+}
+
+// One convolution has one spin; those of a batch of several spins share the device.
+TEST_P(RingSumsOnDevices, OfSeveralSpinsShareADevice) {
+  const auto grid = std::make_shared<const RingGrid>(RingGrid::healpix(4));
+  std::vector<RingConvolution> of_host;
+  std::vector<RingConvolution> of_device;
+  for (int spin = 0; spin <= 3; ++spin) {
+    RingConvolutionSpec spec =
+        spec_of(*grid, gaussian_of_spin(50, spin), ConvolutionPath::automatic);
+    spec.grid = grid;
+    spec.n_maps = spin == 0 ? 1 : 2;
+    if (spin > 0) spec.ring_bands = of_host.front().ring_bands();
+    of_host.emplace_back(comm(), spec);
+    spec.backend = Backend::cuda;
+    if (spin == 0) spec.ring_bands = of_host.front().ring_bands();
+    of_device.emplace_back(comm(), spec);
+  }
+  for (std::size_t i = of_host.size(); i-- > 0;)
+    expect_same<double>(comm(), of_host[i], of_device[i], as_the_host);
 }
 
 TEST_P(RingSumsOnDevices, AreThoseOfTheHostByModesAndByPixels) {
@@ -139,6 +209,25 @@ TEST_P(RingSumsOnDevices, EveryMapMayHaveItsKernel) {
     spec.kernels.push_back(gaussian(60));
     spec.n_maps = 2;
     expect_as_the_host<double>(comm(), spec, as_the_host);
+  }
+}
+
+TEST_P(RingSumsOnDevices, TooLargeForTheDeviceAreRefusedOnAllRanks) {
+  if (is_a_large_device()) GTEST_SKIP() << "the device is large";
+  for (const int spin : {0, 2}) {
+    RingConvolutionSpec small =
+        spec_of(RingGrid::healpix(4), gaussian_of_spin(40, spin), ConvolutionPath::pixels);
+    small.n_maps = 2;
+    RingConvolution host(comm(), small);
+    small.backend = Backend::cuda;
+    RingConvolution device(comm(), small);
+    RingConvolutionSpec large =
+        spec_of(RingGrid::healpix(64), gaussian_of_spin(2, spin), ConvolutionPath::pixels);
+    large.n_maps = 32;
+    large.backend = Backend::cuda;
+    expect_error(ErrorKind::resource, "bytes (", [&] { RingConvolution(comm(), large); });
+    // Nothing was lost.
+    expect_same<double>(comm(), host, device, as_the_host);
   }
 }
 

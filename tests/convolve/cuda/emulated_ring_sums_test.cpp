@@ -5,6 +5,7 @@
 #include <complex>
 #include <memory>
 #include <numbers>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -34,11 +35,6 @@ std::vector<Pixels> convolved(const RingConvolutionSpec& spec, const std::vector
   MapBuffer<double> out(n_maps, n_pixels);
   for (std::int64_t map = 0; map < n_maps; ++map)
     std::copy_n(maps[to_size(map)].data(), n_pixels, in.view().component(map).data());
-  // Calls work(some) for the maps of each kernel among [first, first + n).
-  const auto for_kernels = [&](std::int64_t first, std::int64_t n, const auto& work) {
-    if (spec.kernels.size() == 1) return work(gpu::MapsOfKernel{0, 0, n});
-    for (std::int64_t k = 0; k < n; ++k) work(gpu::MapsOfKernel{first + k, k, 1});
-  };
   const std::int64_t n_together = plan.maps_together();
   for (std::int64_t first = 0; !plan.modes().zone.empty() && first < n_maps; first += n_together) {
     const ModeZone zone(plan);
@@ -47,14 +43,15 @@ std::vector<Pixels> convolved(const RingConvolutionSpec& spec, const std::vector
     std::vector<std::complex<double>> products(modes.size());
     fft->adjoint(zone.of(std::as_const(in).view().components(first, n_together)), zone.weights,
                  {modes.data(), ssize64(modes)});
-    for_kernels(first, n_together, [&](const gpu::MapsOfKernel& some) {
+    gpu::for_kernels(plan, first, n_together, [&](gpu::MapsOfKernel some) {
+      some.first_map -= first;
       sequence.multiply(some, n_together, reinterpret_cast<const gpu::Double2*>(modes.data()),
                         reinterpret_cast<gpu::Double2*>(products.data()));
     });
     fft->synthesize(ModeView<const double>(products.data(), ssize64(products)),
                     zone.of(out.view().components(first, n_together)));
   }
-  for_kernels(0, n_maps, [&](const gpu::MapsOfKernel& some) {
+  gpu::for_kernels(plan, 0, n_maps, [&](const gpu::MapsOfKernel& some) {
     sequence.sum_pixels<double>(some, {in.view().data(), in.view().stride()}, {},
                                 {out.view().data(), out.view().stride()});
   });
@@ -101,12 +98,78 @@ TEST(EmulatedRingSums, EqualTheSumOverPixels) {
   }
 }
 
+TEST(EmulatedRingSums, OfFieldsOfSpinEqualTheSumOverPixelsCarriedAlongGreatCircles) {
+  struct Case {
+    RingGrid grid;
+    RadialKernel kernel;
+    std::vector<ConvolutionPath> paths;
+  };
+  using Path = ConvolutionPath;
+  const std::vector<Path> any = {Path::pixels, Path::modes, Path::modes_equal};
+  const std::vector<Path> edges = {Path::pixels, Path::modes_equal};
+  const std::vector<Case> cases = {
+      {RingGrid::healpix(8), gaussian_of_spin(20, 2), any},
+      {RingGrid::healpix(4), gaussian_of_spin(60, 2), any},
+      {RingGrid::healpix(5), sharp_beam(8, 180, 1), any},
+      {RingGrid::healpix(5), sharp_beam(8, 180, 3), any},
+      {RingGrid::healpix(5), sharp_beam(9, 130, 2), edges},
+      {RingGrid::healpix(1), gaussian_of_spin(60, 2), {Path::pixels}},
+      {RingGrid::gauss_legendre(17, 35), sharp_beam(20, 40, 2), edges},
+      {RingGrid::clenshaw_curtis(17, 36), gaussian_of_spin(30, 1), any},
+      {odd_rings(), sharp_beam(6, 70, 3), {Path::pixels}}};
+  for (const Case& of : cases) {
+    const SpinPixelMaps field{random_pixels(of.grid, 1), random_pixels(of.grid, 2)};
+    const SpinPixelMaps expected = convolve_spin_directly(of.grid, of.kernel, field);
+    RingConvolutionSpec spec;
+    spec.grid = std::make_shared<const RingGrid>(of.grid);
+    spec.kernels = {of.kernel};
+    spec.n_maps = 2;
+    for (const Path path : of.paths) {
+      SCOPED_TRACE(of.grid.name() + ", path " + std::to_string(static_cast<int>(path)));
+      spec.path = path;
+      const std::vector<Pixels> found = convolved(spec, {field.q, field.u});
+      EXPECT_LE(relative_rms(found[0], expected.q), tolerance::round_trip);
+      EXPECT_LE(relative_rms(found[1], expected.u), tolerance::round_trip);
+    }
+  }
+}
+
+TEST(EmulatedRingSums, EveryFieldOfSpinMayHaveItsKernel) {
+  const RingGrid grid = RingGrid::healpix(4);
+  RingConvolutionSpec spec;
+  spec.grid = std::make_shared<const RingGrid>(grid);
+  spec.n_maps = 4;
+  std::vector<Pixels> maps;
+  for (unsigned map = 0; map < 4; ++map) maps.push_back(random_pixels(grid, map));
+  for (const bool shares : {true, false}) {
+    spec.kernels = {gaussian_of_spin(40, 2)};
+    if (!shares) spec.kernels.push_back(gaussian_of_spin(60, 2));
+    for (const auto path : {ConvolutionPath::pixels, ConvolutionPath::modes}) {
+      spec.path = path;
+      const std::vector<Pixels> found = convolved(spec, maps);
+      for (std::size_t field = 0; field < 2; ++field) {
+        const SpinPixelMaps expected = convolve_spin_directly(
+            grid, spec.kernels[shares ? 0 : field], {maps[2 * field], maps[2 * field + 1]});
+        EXPECT_LE(relative_rms(found[2 * field], expected.q), tolerance::round_trip);
+        EXPECT_LE(relative_rms(found[2 * field + 1], expected.u), tolerance::round_trip);
+      }
+    }
+  }
+}
+
 TEST(QuadrantSine, IsTheSine) {
   for (int i = -1000; i <= 1000; ++i) {
     const double x = std::numbers::pi / 2000 * i;
     EXPECT_NEAR(gpu::quadrant_sine(x), std::sin(x), 3e-16 * std::abs(std::sin(x))) << x;
   }
   EXPECT_EQ(gpu::quadrant_sine(1e-9), 1e-9);
+}
+
+TEST(QuadrantSine, GivesTheCosineToo) {
+  for (int i = -1000; i <= 1000; ++i) {
+    const double x = std::numbers::pi / 2000 * i;
+    EXPECT_NEAR(gpu::quadrant_cosine(x), std::cos(x), 3e-16) << x;
+  }
 }
 
 TEST(EmulatedRingSums, MapsGoTogether) {

@@ -18,7 +18,7 @@ class CudaRingSums final : public DeviceRingSums {
 
   void multiply(std::int64_t first_map, std::int64_t n_maps, const std::complex<double>* in,
                 std::complex<double>* out) override {
-    for_kernels(first_map, n_maps, [&](gpu::MapsOfKernel maps) {
+    gpu::for_kernels(*plan_, first_map, n_maps, [&](gpu::MapsOfKernel maps) {
       maps.first_map -= first_map;
       sequence_.multiply(maps, n_maps, reinterpret_cast<const gpu::Double2*>(in),
                          reinterpret_cast<gpu::Double2*>(out));
@@ -37,18 +37,10 @@ class CudaRingSums final : public DeviceRingSums {
   std::int64_t device_bytes() const override { return sequence_.bytes(); }
 
  private:
-  /// Calls work(maps) for the maps of each kernel among some maps.
-  template <class Work>
-  void for_kernels(std::int64_t first_map, std::int64_t n_maps, const Work& work) const {
-    const std::int64_t n_kernels = ssize64(plan_->spec().kernels);
-    if (n_kernels == 1) return work(gpu::MapsOfKernel{0, first_map, n_maps});
-    for (std::int64_t map = first_map; map < first_map + n_maps; ++map)
-      work(gpu::MapsOfKernel{map, map, 1});
-  }
   template <class T>
   void sum(MapView<const T, MemorySpace::device> own, MapView<const T, MemorySpace::device> halo,
            MapView<T, MemorySpace::device> out) {
-    for_kernels(0, own.n_components(), [&](const gpu::MapsOfKernel& maps) {
+    gpu::for_kernels(*plan_, 0, own.n_components(), [&](const gpu::MapsOfKernel& maps) {
       sequence_.sum_pixels<T>(maps, {own.data(), own.stride()}, {halo.data(), halo.stride()},
                               {out.data(), out.stride()});
     });

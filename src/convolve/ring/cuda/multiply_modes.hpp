@@ -7,7 +7,7 @@
 #include "base/cuda/arithmetic.hpp"
 #include "base/cuda/block_types.hpp"
 #include "base/host_device.hpp"
-#include "convolve/ring/cuda/quadrant_sine.hpp"
+#include "convolve/ring/cuda/convolved_fields.hpp"
 #include "convolve/ring/cuda/ring_sum_plan.hpp"
 #include "sphere/kernel/kernel_lookup.hpp"
 
@@ -28,40 +28,28 @@ struct RingSumTables {
   std::int64_t n_rings = 0;
 };
 
-/// Distances between the pixels of two rings: chord^2 = gap + span sin^2(phi / 2), as
-/// RingPairChord.
-struct PairChord {
-  double gap;
-  double span;
-
-  static RINGWEAVE_HOST_DEVICE PairChord of(const SumRing& a, const SumRing& b) {
-    const double half = 2 * quadrant_sine((a.theta - b.theta) / 2);
-    return {half * half, 4 * a.sin_theta * b.sin_theta};
-  }
-  RINGWEAVE_HOST_DEVICE double squared(double sin2_half_phi) const {
-    return std::fma(span, sin2_half_phi, gap);
-  }
-};
-
-/// Computes out_m(ring) = sum over partners of K_m(ring, partner) in_m(partner), for `maps` maps
+/// Computes out_m(ring) = sum over partners of K_m(ring, partner) in_m(partner), for some Fields
 /// with one kernel. A block has one ring, with its mirror image, and some orders. It computes
-/// kernel samples of a tile of partners in shared memory; each thread sums them times cosines for
-/// its orders, a rotation from sample to sample, and multiplies what it gets at once.
-template <int maps>
+/// kernel samples of a tile of partners in shared memory; each thread sums them times cosines, and
+/// sines, for its orders, a rotation from sample to sample, and multiplies what it gets at once.
+template <class Fields>
 struct MultiplyModes {
+  using Value = typename Fields::Value;
+  using Pair = typename Fields::Pair;
+  static constexpr int maps = Fields::maps;
   static constexpr int least_blocks = 3;
   static constexpr int partners = PartnerTile::most_partners;
   static constexpr int samples_together = 32;
-  static constexpr int orders_of_thread = 2;
+  static constexpr int orders_of_thread = Fields::orders;
   static constexpr int orders_of_block = orders_of_thread * block_threads;
 
   struct Shared {
-    Array<PairChord, partners> chords;
-    Array<Array<double, partners>, samples_together> samples;
+    Array<Pair, partners> pairs;
+    Array<Array<Value, partners>, samples_together> samples;
   };
   /// Kernel modes of a thread.
   struct KernelModes {
-    Array<Array<double, partners>, orders_of_thread> of;
+    Array<Array<Value, partners>, orders_of_thread> of;
   };
   /// Sums of a thread for a ring and its mirror image.
   struct Sums {
@@ -70,6 +58,7 @@ struct MultiplyModes {
 
   RingSumTables tables;
   KernelLookup kernel;
+  Fields fields;
   bool halves_nyquist;
   std::int64_t n_order_blocks;
   std::int64_t n_components;  ///< of the modes
@@ -136,26 +125,27 @@ struct MultiplyModes {
     const SampleRule rule = tables.rules[tile.rule];
     block.each([&](int thread) {
       if (thread < tile.n_partners) {
-        shared.chords[thread] =
-            PairChord::of(tables.rings[output.ring], tables.rings[tile.first + thread * tile.step]);
+        shared.pairs[thread] =
+            Pair::of(tables.rings[output.ring], tables.rings[tile.first + thread * tile.step]);
       }
       RINGWEAVE_UNROLL
       for (int i = 0; i < orders_of_thread; ++i) {
         RINGWEAVE_UNROLL
-        for (int p = 0; p < partners; ++p) modes[thread].of[i][p] = 0;
+        for (int p = 0; p < partners; ++p) modes[thread].of[i][p] = Value{};
       }
     });
     for (int begin = 0; begin < tile.n_samples; begin += samples_together) {
       const int left = tile.n_samples - begin;
       const int n = left < samples_together ? left : samples_together;
-      // The chords are there, and the samples before are not needed any more.
+      // The pairs are there, and the samples before are not needed any more.
       block.sync();
       block.each([&](int thread) {
         for (int k = thread; k < n * partners; k += block_threads) {
           const int j = k / partners;
           const int p = k % partners;
-          shared.samples[j][p] =
-              p < tile.n_partners ? sample(rule, shared.chords[p], 2 * (begin + j) + tile.half) : 0;
+          shared.samples[j][p] = p < tile.n_partners
+                                     ? sample(rule, shared.pairs[p], 2 * (begin + j) + tile.half)
+                                     : Value{};
         }
       });
       block.sync();
@@ -170,29 +160,30 @@ struct MultiplyModes {
   }
 
   /// Returns the kernel at half a step times `halves`, times the weight of the sample.
-  RINGWEAVE_HOST_DEVICE double sample(const SampleRule& rule, const PairChord& chord,
-                                      std::int64_t halves) const {
+  RINGWEAVE_HOST_DEVICE Value sample(const SampleRule& rule, const Pair& pair,
+                                     std::int64_t halves) const {
     // All samples except those at 0 and pi stand for two.
     const double count = halves == 0 || halves == rule.around ? 1 : 2;
-    return kernel.evaluate(chord.squared(tables.sines[rule.sines + halves])) * count /
-           static_cast<double>(rule.around);
+    const LongitudeApart apart{tables.sines[rule.sines + halves],
+                               unit_power(tables.powers + rule.powers, halves).y};
+    return fields.value(kernel, pair, apart, count / static_cast<double>(rule.around));
   }
 
   RINGWEAVE_HOST_DEVICE void add_samples(const SampleRule& rule, std::int64_t m, int halves, int n,
-                                         const Shared& shared, double* modes) const {
+                                         const Shared& shared, Value* modes) const {
     const Double2* powers = tables.powers + rule.powers;
     const std::int64_t turn = 2 * rule.around;
     Double2 at = unit_power(powers, m * halves % turn);
     const Double2 step = unit_power(powers, 2 * m % turn);
     for (int j = 0; j < n; ++j) {
       RINGWEAVE_UNROLL
-      for (int p = 0; p < partners; ++p) modes[p] = std::fma(shared.samples[j][p], at.x, modes[p]);
+      for (int p = 0; p < partners; ++p) Fields::add_sample(shared.samples[j][p], at, modes[p]);
       at = product(at, step);
     }
   }
 
   RINGWEAVE_HOST_DEVICE void multiply(const OutputRing& output, const PartnerTile& tile,
-                                      std::int64_t m, const double* modes,
+                                      std::int64_t m, const Value* modes,
                                       Array<Double2, maps>* sums) const {
     const OrderSegments order = tables.orders[m];
     RINGWEAVE_UNROLL
@@ -200,19 +191,13 @@ struct MultiplyModes {
       if (p >= tile.n_partners) continue;
       const std::int64_t ring = tile.first + p * tile.step;
       if (output.is_own) add(order, ring, modes[p], sums[0]);
-      if (output.is_mirror_own) add(order, mirror(ring), modes[p], sums[1]);
+      if (output.is_mirror_own) add(order, mirror(ring), Fields::mirrored(modes[p]), sums[1]);
     }
   }
-  RINGWEAVE_HOST_DEVICE void add(const OrderSegments& order, std::int64_t ring, double factor,
+  RINGWEAVE_HOST_DEVICE void add(const OrderSegments& order, std::int64_t ring, Value mode,
                                  Double2* sums) const {
     const std::int64_t position = position_of(order, tables.segments, ring);
-    if (position < 0) return;
-    const Double2* from = in + position * n_components + first_map;
-    RINGWEAVE_UNROLL
-    for (int map = 0; map < maps; ++map) {
-      const Double2 value = from[map];
-      sums[map] = {std::fma(factor, value.x, sums[map].x), std::fma(factor, value.y, sums[map].y)};
-    }
+    if (position >= 0) Fields::add_modes(mode, in + position * n_components + first_map, sums);
   }
   RINGWEAVE_HOST_DEVICE void store(std::int64_t ring, std::int64_t m, const Double2* sums) const {
     const std::int64_t position = position_of(tables.own_orders[m], tables.own_segments, ring);

@@ -24,4 +24,9 @@ RINGWEAVE_HOST_DEVICE double quadrant_sine(double x) {
   return std::fma(-square * sum, x, x);
 }
 
+/// Returns cos(x) for |x| <= pi / 2, to 3e-16.
+RINGWEAVE_HOST_DEVICE double quadrant_cosine(double x) {
+  return quadrant_sine(1.57079632679489661923 - std::fabs(x));
+}
+
 }  // namespace ringweave::detail::gpu

@@ -32,6 +32,7 @@ std::int64_t bytes_of(const std::vector<T>&... values) {
 
 RingSumPlan::RingSumPlan(const RingConvolutionPlan& plan)
     : n_rings(plan.grid().n_rings()),
+      spin(plan.spin()),
       is_symmetric(plan.is_symmetric()),
       halves_nyquist(plan.modes().kind != ModeRows::Kind::band_limited) {
   const std::vector<RingOffset> offsets =
@@ -39,7 +40,7 @@ RingSumPlan::RingSumPlan(const RingConvolutionPlan& plan)
   for (std::int64_t r = 0; r < n_rings; ++r) {
     const Ring& ring = plan.grid().ring(RingId{r});
     const double offset = offset_in_pixels(ring);
-    rings.push_back({ring.theta, ring.sin_theta, ring.weight, offset, ring.n_phi,
+    rings.push_back({ring.theta, ring.cos_theta, ring.sin_theta, ring.weight, offset, ring.n_phi,
                      offsets[to_size(r)], mirror_of(offset, ring.n_phi)});
   }
   if (!plan.modes().zone.empty()) plan_modes(plan);

@@ -47,6 +47,7 @@ struct SampleRule {
 /// A ring of the grid.
 struct SumRing {
   double theta = 0;
+  double cos_theta = 0;
   double sin_theta = 0;
   double weight = 0;
   double offset = 0;  ///< of its first pixel from longitude 0, in pixels
@@ -82,6 +83,7 @@ struct RingSumPlan {
   explicit RingSumPlan(const RingConvolutionPlan& plan);
 
   std::int64_t n_rings = 0;         ///< of the grid
+  int spin = 0;                     ///< of all fields
   bool is_symmetric = false;        ///< ring r and n_rings - 1 - r mirror one another
   bool halves_nyquist = false;      ///< a synthesis counts a ring's Nyquist mode as two orders
   std::int64_t highest_order = -1;  ///< -1: no ring has modes

@@ -7,6 +7,7 @@
 
 #include "base/checked_cast.hpp"
 #include "base/cuda/for_groups.hpp"
+#include "convolve/ring/cuda/convolved_fields.hpp"
 #include "convolve/ring/cuda/multiply_modes.hpp"
 #include "convolve/ring/cuda/ring_sum_plan.hpp"
 #include "convolve/ring/cuda/sum_equal_rings.hpp"
@@ -24,6 +25,16 @@ struct MapsOfKernel {
   std::int64_t end_map() const { return first_map + n_maps; }
 };
 
+/// Calls work(maps of a kernel) for the kernels of some maps, whole fields.
+template <class Work>
+void for_kernels(const RingConvolutionPlan& plan, std::int64_t first_map, std::int64_t n_maps,
+                 const Work& work) {
+  if (plan.spec().kernels.size() == 1) return work(MapsOfKernel{0, first_map, n_maps});
+  const std::int64_t of_field = plan.maps_of_field();
+  for (std::int64_t map = first_map; map < first_map + n_maps; map += of_field)
+    work(MapsOfKernel{map / of_field, map, of_field});
+}
+
 /// Launches of the sums of a ring convolution in order. Machine runs them: a device, or its
 /// emulation on the host (see StageSequence).
 template <class Machine>
@@ -33,6 +44,7 @@ class RingSumSequence {
       : machine_(&machine),
         highest_order_(plan.highest_order),
         n_rings_(plan.n_rings),
+        spin_(plan.spin),
         halves_nyquist_(plan.halves_nyquist),
         n_outputs_(ssize64(plan.outputs)),
         rings_(machine.upload(plan.rings)),
@@ -63,11 +75,12 @@ class RingSumSequence {
   /// in, out  [position][component] of own and halo rings, and of own rings
   void multiply(const MapsOfKernel& maps, std::int64_t n_components, const Double2* in,
                 Double2* out) {
-    for_groups<2, 1>(maps.first_map, maps.end_map(), [&](auto count, std::int64_t first_map) {
-      using Launch = MultiplyModes<decltype(count)::value>;
+    for_fields(maps, [&](auto fields, std::int64_t first_map) {
+      using Launch = MultiplyModes<decltype(fields)>;
       const std::int64_t n_order_blocks = Launch::order_blocks(highest_order_);
       const Launch launch{tables(),
                           lookup(maps.kernel),
+                          fields,
                           halves_nyquist_,
                           n_order_blocks,
                           n_components,
@@ -82,19 +95,19 @@ class RingSumSequence {
   template <class T>
   void sum_pixels(const MapsOfKernel& maps, SumMap<const T> own, SumMap<const T> halo,
                   SumMap<T> out) {
-    for_groups<2, 1>(maps.first_map, maps.end_map(), [&](auto count, std::int64_t first_map) {
-      constexpr int n = decltype(count)::value;
+    for_fields(maps, [&](auto fields, std::int64_t first_map) {
+      using Fields = decltype(fields);
       const auto launch = [&](auto as, PixelRingsThere& rings) {
         using Launch = typename decltype(as)::type;
         if (rings.count == 0) return;
         const std::int64_t n_pieces = Launch::pieces(rings.longest);
-        const Launch work{{tables(), lookup(maps.kernel), rings.rings.data(), n_pieces, first_map,
-                           own, halo, out}};
+        const Launch work{{tables(), lookup(maps.kernel), fields, rings.rings.data(), n_pieces,
+                           first_map, own, halo, out}};
         machine_->launch(work, rings.count * n_pieces);
       };
-      launch(std::type_identity<SumEqualRings<T, n>>(), equal_rings_);
-      launch(std::type_identity<SumPixels<T, n, Symmetry::quarters>>(), symmetric_rings_);
-      launch(std::type_identity<SumPixels<T, n, Symmetry::none>>(), other_rings_);
+      launch(std::type_identity<SumEqualRings<T, Fields>>(), equal_rings_);
+      launch(std::type_identity<SumPixels<T, Fields, Symmetry::quarters>>(), symmetric_rings_);
+      launch(std::type_identity<SumPixels<T, Fields, Symmetry::none>>(), other_rings_);
     });
   }
 
@@ -128,6 +141,18 @@ class RingSumSequence {
     std::int64_t longest;
   };
 
+  /// Calls work(fields of a launch, their first map).
+  template <class Work>
+  void for_fields(const MapsOfKernel& maps, const Work& work) const {
+    if (spin_ == 0) {
+      return for_groups<2, 1>(maps.first_map, maps.end_map(),
+                              [&](auto count, std::int64_t first_map) {
+                                work(ScalarMaps<decltype(count)::value>(), first_map);
+                              });
+    }
+    for (std::int64_t map = maps.first_map; map < maps.end_map(); map += SpinMaps::maps)
+      work(SpinMaps{spin_}, map);
+  }
   static PixelRingsThere upload(const PixelRings& rings, Machine& machine) {
     return {machine.upload(rings.rings), ssize64(rings.rings), rings.longest};
   }
@@ -149,6 +174,7 @@ class RingSumSequence {
   Machine* machine_;
   std::int64_t highest_order_;
   std::int64_t n_rings_;
+  int spin_;
   bool halves_nyquist_;
   std::int64_t n_outputs_;
   Buffer<SumRing> rings_;

@@ -14,11 +14,13 @@ namespace ringweave::detail::gpu {
 /// Sums on rings whose partners all have as many pixels: a weight for each shift along phi serves
 /// all of them. A thread has consecutive pixels and moves along a partner with as many of its
 /// pixels in registers, so that each is read once from shared memory.
-template <class T, int maps>
-struct SumEqualRings : PixelSums<T, maps> {
-  using Base = PixelSums<T, maps>;
+template <class T, class Fields>
+struct SumEqualRings : PixelSums<T, Fields> {
+  using Base = PixelSums<T, Fields>;
+  using Base::maps;
   using typename Base::Partner;
   using typename Base::Shifts;
+  using typename Base::Value;
   static constexpr int least_blocks = 4;
   static constexpr int pixels_of_thread = 8;
   static constexpr int pixels_of_block = pixels_of_thread * block_threads;
@@ -28,11 +30,11 @@ struct SumEqualRings : PixelSums<T, maps> {
 
   struct Shared {
     typename Base::Partners partners;
-    Array<double, shifts_together> weights;
+    Array<Value, shifts_together> weights;
     Array<double, pixels_of_block + shifts_together + pixels_of_thread + padding> pixels;
   };
   struct Sums {
-    Array<Array<double, pixels_of_thread>, maps> of;
+    Array<Array<double, maps>, pixels_of_thread> of;
   };
 
   static std::int64_t pieces(std::int64_t longest_ring) {
@@ -51,9 +53,9 @@ struct SumEqualRings : PixelSums<T, maps> {
     typename Block::template PerThread<Sums> sums;
     block.each([&](int thread) {
       RINGWEAVE_UNROLL
-      for (int map = 0; map < maps; ++map) {
+      for (int i = 0; i < pixels_of_thread; ++i) {
         RINGWEAVE_UNROLL
-        for (int i = 0; i < pixels_of_thread; ++i) sums[thread].of[map][i] = 0;
+        for (int map = 0; map < maps; ++map) sums[thread].of[i][map] = 0;
       }
     });
     this->for_partners(block, work, ring, shared.partners,
@@ -67,7 +69,7 @@ struct SumEqualRings : PixelSums<T, maps> {
         if (pixel >= n_pixels) continue;
         RINGWEAVE_UNROLL
         for (int map = 0; map < maps; ++map)
-          this->store(work, ring, first_pixel + pixel, map, sums[thread].of[map][i]);
+          this->store(work, ring, first_pixel + pixel, map, sums[thread].of[i][map]);
       }
     });
   }
@@ -95,7 +97,7 @@ struct SumEqualRings : PixelSums<T, maps> {
         block.sync();
         block.each([&](int thread) {
           if (thread * pixels_of_thread < n_pixels)
-            add_shifts(thread, n_shifts, shared, sums[thread].of[map]);
+            add_shifts(thread, n_shifts, map, shared, sums[thread]);
         });
       }
     }
@@ -112,8 +114,8 @@ struct SumEqualRings : PixelSums<T, maps> {
     }
   }
 
-  static RINGWEAVE_HOST_DEVICE void add_shifts(int thread, int n_shifts, const Shared& shared,
-                                               double* sums) {
+  static RINGWEAVE_HOST_DEVICE void add_shifts(int thread, int n_shifts, int map,
+                                               const Shared& shared, Sums& sums) {
     const double* const pixels = shared.pixels + padded(thread * pixels_of_thread);
     Array<double, pixels_of_thread> window;
     RINGWEAVE_UNROLL
@@ -123,10 +125,10 @@ struct SumEqualRings : PixelSums<T, maps> {
       RINGWEAVE_UNROLL
       for (int k = 0; k < pixels_of_thread; ++k) {
         if (begin + k < n_shifts) {
-          const double weight = shared.weights[begin + k];
+          const Value weight = shared.weights[begin + k];
           RINGWEAVE_UNROLL
           for (int i = 0; i < pixels_of_thread; ++i)
-            sums[i] = std::fma(weight, window[(i + k) % pixels_of_thread], sums[i]);
+            Fields::add_pixel(weight, map, window[(i + k) % pixels_of_thread], sums.of[i]);
           window[k] = next[k];
         }
       }

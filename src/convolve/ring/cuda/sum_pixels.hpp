@@ -7,6 +7,7 @@
 #include "base/cuda/arithmetic.hpp"
 #include "base/cuda/block_types.hpp"
 #include "base/host_device.hpp"
+#include "convolve/ring/cuda/convolved_fields.hpp"
 #include "convolve/ring/cuda/multiply_modes.hpp"
 #include "convolve/ring/cuda/quadrant_sine.hpp"
 
@@ -19,17 +20,19 @@ struct SumMap {
   std::int64_t stride = 0;
 };
 
-/// Sums over the pixels of rings within reach, for `maps` maps with one kernel: what its launches
+/// Sums over the pixels of rings within reach, for some Fields with one kernel: what its launches
 /// have in common. A block has pixels of one ring; the partners' distances and widths are computed
 /// once for all of them.
-template <class T, int maps>
+template <class T, class Fields>
 struct PixelSums {
+  using Value = typename Fields::Value;
+  static constexpr int maps = Fields::maps;
   static constexpr int partners_together = 8;
   static constexpr double pi = 3.14159265358979323846;
 
   /// A partner of the block's ring.
   struct Partner {
-    PairChord chord;
+    typename Fields::Pair pair;
     double half_width;  ///< at least, in its pixels; negative: out of reach
   };
   /// Some partners, and those that follow.
@@ -44,6 +47,7 @@ struct PixelSums {
 
   RingSumTables tables;
   KernelLookup kernel;
+  Fields fields;
   const PixelRing* rings;
   std::int64_t n_pieces;  ///< blocks of a ring
   std::int64_t first_map;
@@ -77,18 +81,18 @@ struct PixelSums {
   }
 
   RINGWEAVE_HOST_DEVICE Partner partner(const SumRing& ring, const SumRing& other) const {
-    const PairChord chord = PairChord::of(ring, other);
-    const double room = kernel.chord_squared_cut - chord.gap;
+    const auto pair = Fields::Pair::of(ring, other);
+    const double room = kernel.chord_squared_cut - pair.chord.gap;
     const auto n = static_cast<double>(other.n_phi);
     double half_width = -1;
-    if (room >= chord.span) {
+    if (room >= pair.chord.span) {
       half_width = n;
     } else if (room >= 0) {
       // Not less than the arc sine, nor much more where it is small.
-      const double x = std::sqrt(room / chord.span);
+      const double x = std::sqrt(room / pair.chord.span);
       half_width = (x + (pi / 2 - 1) * x * x * x) / pi * n;
     }
-    return {chord, half_width};
+    return {pair, half_width};
   }
 
   /// Returns the first of the pixels of another ring in the first of the maps.
@@ -114,17 +118,19 @@ struct PixelSums {
                     static_cast<std::int64_t>(std::floor(offset + partner.half_width))};
     return of.last - of.first >= ring.n_phi - 1 ? Shifts{0, ring.n_phi - 1} : of;
   }
-  /// Returns the weight of a shift.
-  RINGWEAVE_HOST_DEVICE double weight(const SumRing& ring, const SumRing& other,
-                                      const Partner& partner, std::int64_t shift) const {
+  /// Returns the kernel of a shift times the partner's weight.
+  RINGWEAVE_HOST_DEVICE Value weight(const SumRing& ring, const SumRing& other,
+                                     const Partner& partner, std::int64_t shift) const {
     const auto turn = static_cast<double>(ring.n_phi);
     const double apart = nearest(ring.offset - other.offset - static_cast<double>(shift), turn);
-    return other.weight * value_at(partner, apart * (pi / turn));
+    return value_at(other, partner, apart * (pi / turn));
   }
-  /// Returns the kernel for half a difference in longitude.
-  RINGWEAVE_HOST_DEVICE double value_at(const Partner& partner, double half_phi) const {
+  /// Returns the same for half a difference in longitude.
+  RINGWEAVE_HOST_DEVICE Value value_at(const SumRing& other, const Partner& partner,
+                                       double half_phi) const {
     const double sine = quadrant_sine(half_phi);
-    return kernel.evaluate(partner.chord.squared(sine * sine));
+    const LongitudeApart apart{sine * sine, 2 * sine * quadrant_cosine(half_phi)};
+    return fields.value(kernel, partner.pair, apart, other.weight);
   }
   RINGWEAVE_HOST_DEVICE void store(const PixelRing& work, const SumRing& ring, std::int64_t pixel,
                                    int map, double sum) const {
@@ -142,18 +148,20 @@ enum class Symmetry {
 /// Sums on rings whose partners have other numbers of pixels. A thread has a pixel and its images,
 /// which see their partners at the same distances and share each value of the kernel. Partners that
 /// have as many pixels share it with the whole block.
-template <class T, int maps, Symmetry symmetry>
-struct SumPixels : PixelSums<T, maps> {
-  using Base = PixelSums<T, maps>;
+template <class T, class Fields, Symmetry symmetry>
+struct SumPixels : PixelSums<T, Fields> {
+  using Base = PixelSums<T, Fields>;
+  using Base::maps;
   using typename Base::Partner;
   using typename Base::Shifts;
+  using typename Base::Value;
   static constexpr int least_blocks = 4;
   static constexpr int turns = symmetry == Symmetry::quarters ? 4 : 1;
   static constexpr int sides = symmetry == Symmetry::quarters ? 2 : 1;  ///< as it is, reflected
 
   struct Shared {
     typename Base::Partners partners;
-    Array<double, block_threads> weights;  ///< of shifts along phi
+    Array<Value, block_threads> weights;  ///< of shifts along phi
   };
   struct Sums {
     Array<Array<Array<double, maps>, turns>, sides> of;
@@ -210,20 +218,21 @@ struct SumPixels : PixelSums<T, maps> {
   }
 
   /// Adds weight times the pixel `number` of a ring, and its images, to a pixel and its images.
-  static RINGWEAVE_HOST_DEVICE void add_images(double weight, const T* pixels, std::int64_t stride,
+  static RINGWEAVE_HOST_DEVICE void add_images(Value weight, const T* pixels, std::int64_t stride,
                                                std::int64_t number, const SumRing& other,
                                                Sums& sums) {
     const std::int64_t n = other.n_phi;
     std::int64_t at = Base::wrapped(number, n);
     RINGWEAVE_UNROLL
     for (int side = 0; side < sides; ++side) {
+      const Value value = side == 1 ? Fields::mirrored(weight) : weight;
       if (side == 1) at = reflected(other, at);
       RINGWEAVE_UNROLL
       for (int turn = 0; turn < turns; ++turn) {
         RINGWEAVE_UNROLL
         for (int map = 0; map < maps; ++map) {
-          double& sum = sums.of[side][turn][map];
-          sum = std::fma(weight, static_cast<double>(pixels[map * stride + at]), sum);
+          Fields::add_pixel(value, map, static_cast<double>(pixels[map * stride + at]),
+                            sums.of[side][turn]);
         }
         at = Base::wrapped(at + n / turns, n);
       }
@@ -300,7 +309,7 @@ struct SumPixels : PixelSums<T, maps> {
     const std::int64_t stride = this->stride_of(other);
     for (std::int64_t j = first; j <= last; ++j) {
       const double apart = Base::nearest(place - (static_cast<double>(j) + other.offset) * n, turn);
-      const double weight = other.weight * this->value_at(partner, apart * (Base::pi / turn));
+      const Value weight = this->value_at(other, partner, apart * (Base::pi / turn));
       add_images(weight, pixels, stride, j, other, sums);
     }
   }

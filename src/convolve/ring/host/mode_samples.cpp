@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <complex>
 #include <numbers>
 
 #include "base/checked_cast.hpp"
@@ -222,13 +221,13 @@ void ModeSamples::turn(const ModePairs& pairs, double* samples) const {
   double* im = samples + pairs.size();
   for (std::int64_t p = 0; p < pairs.n_partners; ++p) {
     const RingId partner{ring + pairs.first + p * step_};
-    const RingPairTransport transport(grid.ring(RingId{ring}), grid.ring(partner));
+    const auto transport = RingPairTransport::of(grid.ring(RingId{ring}), grid.ring(partner));
     for (std::int64_t j = 0; j < pairs.n_samples; ++j) {
       const std::size_t h = to_size(2 * j + pairs.half);
-      const std::complex<double> turned =
-          transport.factor(sin2_half[h], sine[h], plan_->spin()) * re[j * mode_sum::pairs + p];
-      re[j * mode_sum::pairs + p] = turned.real();
-      im[j * mode_sum::pairs + p] = turned.imag();
+      const auto factor = transport.factor(sin2_half[h], sine[h], plan_->spin());
+      double& value = re[j * mode_sum::pairs + p];
+      im[j * mode_sum::pairs + p] = factor.im * value;
+      value *= factor.re;
     }
   }
   // Tiles that are not full have rows for these too.

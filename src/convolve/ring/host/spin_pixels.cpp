@@ -204,7 +204,7 @@ void SpinPixels::Worker<T>::add_pixels(std::int64_t out, std::int64_t in, std::i
     n_values += reach.count;
   }
   evaluate(*maps_->kernel, pieces_.re, n_values, pieces_.re);
-  spin_sum::turn(RingPairTransport(a, b), b.weight, plan_->spin(), pieces_.sin2_half,
+  spin_sum::turn(RingPairTransport::of(a, b), b.weight, plan_->spin(), pieces_.sin2_half,
                  pieces_.sin_phi, n_values, pieces_.re, pieces_.im);
   spin_sum::Products<T> products;
   products.n_in = b.n_phi;
