@@ -33,8 +33,8 @@ struct ModeMemory {
 /// Exchanges ring modes between the slots of OrderPasses (grouped by order) and the layout of
 /// ExchangePlan (grouped by ring), all components of a batch together. One pass is one
 /// `MPI_Alltoallv`; several passes are one call each, or messages (see below). Modes that stay on a
-/// rank do not move; on one rank nothing happens. A ModeTransport knows the memory space of the modes, and packs them where
-/// MPI needs that.
+/// rank do not move; on one rank nothing happens. A ModeTransport knows the memory space of the
+/// modes, and packs them where MPI needs that.
 ///
 /// The steps of a pass, in the same order on all ranks:
 ///   orders to rings: pack_part() of each part, ready(), begin(), end(), unpack_rings()
