@@ -155,7 +155,7 @@ TEST_P(RingSmoothing, RefusesMapsItShouldNotSmooth) {
               ThrowsMessage<DataError>(HasSubstr("component 1 are UNSEEN")));
   treatment = {};
   treatment.remove = Remove::monopole;
-  const MapBuffer<double> small(holes.n_components(), holes.size() - 1);
+  MapBuffer<double> small(holes.n_components(), holes.size() - 1);
   EXPECT_THROW(smooth_on_rings<double>(comm(), rings, treatment, small.view(), out.view()),
                UsageError);
 }
