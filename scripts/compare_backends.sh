@@ -28,7 +28,7 @@ for backend in host cuda; do
   on=(--backend "$backend")
   run synthesize "${sky[@]}" --save-alm "alm_$backend.h5" "${on[@]}" "sky_$backend.h5"
   run smooth sky_host.h5 "smooth_$backend.h5" --fwhm "$fwhm" --lmax "$lmax" --iter 1 --method harmonic "${on[@]}"
-  run smooth sky_host.h5 "rings_$backend.h5" --fields T --fwhm "$fwhm" --error 1e-12 --method ring "${on[@]}"
+  run smooth sky_host.h5 "rings_$backend.h5" --fwhm "$fwhm" --error 1e-12 --method ring "${on[@]}"
   run smooth sky_host.h5 "split_$backend.h5" "${scalar[@]}" --method split --error 1e-4 --input-cl cl.txt --cl-kind cl "${on[@]}"
   run interpolate --alm alm_host.h5 --lmax "$nside" --points points.txt --epsilon 1e-9 "values_$backend.h5" "${on[@]}"
   run interpolate --adjoint values_host.h5 --lmax "$nside" --points points.txt "back_$backend.h5" "${on[@]}"

@@ -122,8 +122,14 @@ class WithoutADevice(Synthesis):
         for method in ("ring", "split"):
             smooth = ("smooth", "out.h5", "smoothed.h5", "--fwhm", "10deg", "--method", method, "--overwrite")
             self.refused(4 if self.has_cuda else 2, ("--backend cuda",), *smooth, "--backend", "cuda")
-        rings = ("smooth", "out.h5", "smoothed.h5", "--fwhm", "10deg", "--method", "ring", "--overwrite")
-        self.assertEqual(self.report(*rings, environment=self.hidden)["backend"]["name"], "host")
+        (self.folder / "polarised.txt").write_text("# l TT EE BB TE\n" + "".join(f"{l} 1 1 1 0\n" for l in range(48)))
+        self.done("synthesize", "--cl", "polarised.txt", "--seed", 1, "--nside", 16, "--fields", "TQU", "tqu.h5",
+                  "--overwrite")
+        for fields in ("T", "QU", "TQU"):
+            rings = ("smooth", "tqu.h5", "smoothed.h5", "--fwhm", "10deg", "--method", "ring", "--fields", fields,
+                     "--overwrite")
+            self.refused(4 if self.has_cuda else 2, ("--backend cuda",), *rings, "--backend", "cuda")
+            self.assertEqual(self.report(*rings, environment=self.hidden)["backend"]["name"], "host")
 
 
 class WithAnOldDriver(Synthesis):

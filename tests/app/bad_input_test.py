@@ -313,8 +313,6 @@ class Rings(BadInput):
     wide = ("--fwhm", "20deg")
 
     def test_fields_with_spin(self):
-        self.refuse(USAGE, ["--backend cuda", "on the host"], *self.smooth, "--fields", "QU", *self.wide, "--backend",
-                    "cuda")
         self.refuse(USAGE, ["--iter", "no meaning with --method ring"], *self.smooth, "--fields", "TQU", *self.wide,
                     "--iter", 1)
         self.refuse(USAGE, ["--remove"], *self.smooth, "--fields", "all", "--remove", "dipole", *self.wide)

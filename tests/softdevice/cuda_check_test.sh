@@ -28,3 +28,14 @@ for backend in host cuda; do
     --seed 1 --nside 16 --lmax 32 --fields TQU --backend $backend $backend.h5
 done
 programs/ringweave compare host.h5 cuda.h5 --tolerance 1e-12
+# A device that Q and U do not fit.
+smooth() {
+  SOFTDEVICE_MEMORY=65536 "$scripts/mpirun.sh" 2 programs/ringweave smooth host.h5 "rings_$1.h5" --fields QU \
+    --fwhm 10deg --method ring --backend "$1" 2>&1
+}
+smooth host
+smooth auto | grep "computing on the host, because the device cannot be used: .* bytes ("
+programs/ringweave compare rings_host.h5 rings_auto.h5
+code=0
+smooth cuda || code=$?
+[[ $code == 4 ]]

@@ -45,19 +45,12 @@ RingConvolutionPlan plan_of(Run& run, const SmoothJob& job, const CutKernel& cut
                 [&] { return RingConvolutionPlan(spec, run.comm.rank(), run.comm.size()); });
 }
 
-/// Of Q and U; on the host, whatever the backend.
+/// Of Q and U.
 std::optional<RingConvolutionPlan> plan_of_spins(Run& run, const SmoothJob& job,
-                                                 const CutKernel& cut) {
+                                                 const CutKernel& cut, Backend backend) {
   if (!cut.spin) return std::nullopt;
-  if (n_scalars_of(job.choice.fields) == 0) {
-    if (job.options.transform.backend == "cuda") {
-      throw UsageError(
-          "--backend cuda: --method ring convolves Q and U on the host; use --backend host, or "
-          "--method harmonic");
-    }
-    choose_backend(run, "");
-  }
   RingConvolutionSpec spec;
+  spec.backend = backend;
   spec.kernels = {*cut.spin};
   spec.n_maps = n_spin_maps_of(job.choice.fields);
   return plan_of(run, job, cut, spec);
@@ -65,12 +58,12 @@ std::optional<RingConvolutionPlan> plan_of_spins(Run& run, const SmoothJob& job,
 
 /// Of scalar fields, or of the masks that Q and U are divided by, on the rings of Q and U.
 std::optional<RingConvolutionPlan> plan_of_scalars(
-    Run& run, const SmoothJob& job, const CutKernel& cut,
+    Run& run, const SmoothJob& job, const CutKernel& cut, Backend backend,
     const std::optional<RingConvolutionPlan>& spins) {
   const std::int64_t n_scalars = n_scalars_of(job.choice.fields);
   if (n_scalars == 0 && !job.is_normalized()) return std::nullopt;
   RingConvolutionSpec spec;
-  if (n_scalars > 0) spec.backend = choose_backend(run, job.options.transform.backend);
+  spec.backend = backend;
   spec.kernels = {cut.kernel};
   spec.n_maps = std::max<std::int64_t>(n_scalars, 1);
   if (spins) spec.ring_bands = std::make_shared<const RingDistribution>(spins->bands());
@@ -102,8 +95,9 @@ class RingMethod final : public SmoothingMethod {
   RingMethod(Run& run, SmoothJob& job, CutKernel cut)
       : SmoothingMethod(run, job),
         cut_(std::move(cut)),
-        spins_(plan_of_spins(run, job, cut_)),
-        scalars_(plan_of_scalars(run, job, cut_, spins_)) {}
+        backend_(choose_backend(run, job.options.transform.backend)),
+        spins_(plan_of_spins(run, job, cut_, backend_)),
+        scalars_(plan_of_scalars(run, job, cut_, backend_, spins_)) {}
 
   std::string name() const override { return "ring"; }
   std::string label() const override { return "rings"; }
@@ -267,17 +261,17 @@ class RingMethod final : public SmoothingMethod {
     return report;
   }
 
-  /// On the host where the device that --backend auto took has too little memory.
-  void make_scalar_convolution() {
-    if (scalar_convolution_) return;
+  /// On the host from where the device that --backend auto took has too little memory.
+  void make(std::optional<RingConvolution>& convolution, const RingConvolutionPlan& plan) {
+    if (convolution) return;
+    RingConvolutionSpec spec = plan.spec();
+    spec.backend = backend_;
     try {
-      scalar_convolution_.emplace(run_.comm, scalars_->spec());
+      convolution.emplace(run_.comm, spec);
     } catch (const ResourceError& failure) {
-      if (scalars_->spec().backend != Backend::cuda || job_.options.transform.backend != "auto")
-        throw;
-      RingConvolutionSpec on_host = scalars_->spec();
-      on_host.backend = give_up_device(run_, failure.what());
-      scalar_convolution_.emplace(run_.comm, on_host);
+      if (backend_ != Backend::cuda || job_.options.transform.backend != "auto") throw;
+      spec.backend = backend_ = give_up_device(run_, failure.what());
+      convolution.emplace(run_.comm, spec);
     }
   }
 
@@ -291,7 +285,7 @@ class RingMethod final : public SmoothingMethod {
   template <class T>
   SmoothingReport convolve_scalars(MapGroup<T>& group) {
     if (job_.maps.is_single()) run_.progress.stage("convolving");
-    make_scalar_convolution();
+    make(scalar_convolution_, *scalars_);
     const SmoothingReport report = convolve(group, 0, *scalar_convolution_, job_.smoothing);
     halo_bytes_of_scalars_ = scalar_convolution_->halo_bytes_sent();
     // Q and U need its memory.
@@ -302,8 +296,8 @@ class RingMethod final : public SmoothingMethod {
   template <class T>
   SmoothingReport convolve_spins(MapGroup<T>& group) {
     if (job_.maps.is_single()) run_.progress.stage("convolving Q and U");
-    if (!spin_convolution_) spin_convolution_.emplace(run_.comm, spins_->spec());
-    if (job_.is_normalized()) make_scalar_convolution();
+    make(spin_convolution_, *spins_);
+    if (job_.is_normalized()) make(scalar_convolution_, *scalars_);
     MaskOptions treatment = job_.smoothing;
     treatment.remove = Remove::none;
     const SmoothingReport report = convolve(group, n_scalars(), *spin_convolution_, treatment,
@@ -343,6 +337,7 @@ class RingMethod final : public SmoothingMethod {
   }
 
   CutKernel cut_;
+  Backend backend_;
   std::optional<RingConvolutionPlan> spins_;    ///< of Q and U
   std::optional<RingConvolutionPlan> scalars_;  ///< of scalar fields, or of masks of Q and U
   std::optional<RingConvolution> spin_convolution_;
