@@ -383,7 +383,7 @@ class Gyroaverage(program.ProgramTest):
                 found.append(file["phi"].attrs["error_indicator"])
         self.assertGreater(found[0], 1e-3)
         self.assertAlmostEqual(found[0], found[1], delta=1e-12)
-        run = self.done("gyroaverage", "out.h5", "hidden_back.h5", "--adjoint", "--report", "report.json")
+        self.done("gyroaverage", "out.h5", "hidden_back.h5", "--adjoint", "--report", "report.json", "--overwrite")
         self.assertNotIn("error_indicator", json.loads((self.folder / "report.json").read_text())["gyroaverage"])
         with h5py.File(self.folder / "hidden_back.h5") as file:
             self.assertNotIn("error_indicator", file["phi"].attrs)
