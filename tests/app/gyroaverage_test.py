@@ -212,17 +212,6 @@ class Gyroaverage(program.ProgramTest):
         for i in range(1, 5):
             self.assertIn(f"making tables: {i}/4", run.err)
 
-    def test_a_dry_run_prints_what_needs_how_much_before_it_is_refused(self):
-        write_field(self.folder / "wide.h5", np.zeros((400, 400)), chebyshev(400), chebyshev(400))
-        for more in ((), ("--dry-run",)):
-            run = self.done("gyroaverage", "wide.h5", "none.h5", "--rho", 0.3, *more, code=4,
-                            address_limit=2_000_000_000)
-            self.assertIn("one field of wide.h5 needs", run.err)
-            self.assertEqual("--dry-run shows" in run.err, not more)
-            for words in ("tables", "memory high-water", "method chebyshev"):
-                self.assertEqual(words in run.out, bool(more))
-        self.assertEqual(list(self.folder.glob("none*")), [])
-
     def test_a_report_has_the_plan_and_the_stages(self):
         self.averages("phi.h5", *self.rho, "--report", "report.json", ranks=3)
         report = json.loads((self.folder / "report.json").read_text())

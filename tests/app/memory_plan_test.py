@@ -119,6 +119,10 @@ class MemoryPlan(program.ProgramTest):
         for dry in ((), ("--dry-run",)):
             result = self.done(*plane, "0.05:0.1:600", "never.h5", *dry, code=4, address_limit=700 << 20)
             self.assertIn("MiB on one rank", result.err)
+            self.assertEqual("--dry-run shows" in result.err, not dry)
+            for words in ("tables", "memory high-water"):
+                self.assertEqual(words in result.out, bool(dry))
+        self.assertEqual(list(self.folder.glob("never*")), [])
 
     def write_plane(self, name, fields, nodes):
         """Writes fields [...][y][x] on a square, the first axis rho where there are three."""

@@ -82,7 +82,7 @@ TEST_P(OnEveryRankCount, AStageThatFailsOnOneRankFailsOnAllAndWorksAgain) {
     pipeline.adjoint<double>(std::as_const(map).view(), {}, modes, alm.view(),
                              Accumulate::overwrite);
   };
-  for (int failing = 0; failing < comm().size(); ++failing) {
+  for (const int failing : {0, comm().size() - 1}) {
     fails = comm().rank() == failing;
     EXPECT_THROW(synthesize(), ResourceError);
     EXPECT_THROW(adjoint(), ResourceError);
