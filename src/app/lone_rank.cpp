@@ -20,6 +20,7 @@ std::string variable(const char* name) {
   return text == nullptr ? "" : text;
 }
 
+int number(const char* name) { return std::atoi(variable(name).c_str()); }
 bool is_set(const char* name) { return !variable(name).empty(); }
 
 /// Tells whether a launcher of MPI, mpirun or srun --mpi, started this process.
@@ -47,15 +48,14 @@ bool is_launched() { return is_rank() || is_set("SLURM_PROCID"); }
 
 bool is_alone() {
   const std::vector<const char*> counts = counts_of_launchers();
-  return !is_rank() && std::all_of(counts.begin(), counts.end(), [](const char* name) {
-    return std::atoi(variable(name).c_str()) <= 1;
-  });
+  return !is_rank() && std::all_of(counts.begin(), counts.end(),
+                                   [](const char* name) { return number(name) <= 1; });
 }
 
 void refuse_lone_rank(const Communicator& comm) {
   if (comm.size() > 1) return;
   for (const char* name : counts_of_launchers()) {
-    const int count = std::atoi(variable(name).c_str());
+    const int count = number(name);
     if (count <= 1) continue;
     throw UsageError(fmt::format(
         "{} says that {} ranks were started, but MPI gives this one no others: the launcher is not "

@@ -136,7 +136,7 @@ void tell_stages(Run& run) {
     text += fmt::format("{}{} {:.2g}", text.empty() ? "" : ", ", stage,
                         run.comm.max(run.times.seconds(stage)));
   }
-  if (!text.empty()) run.say("measured seconds of the slowest rank: " + text);
+  if (!text.empty()) run.say("measured seconds, the most of any rank: " + text);
 }
 
 void write_report(Run& run) {
