@@ -45,10 +45,4 @@ std::vector<std::int64_t> DeconvolvedRows::rows_of(const RingGrid& grid) const {
   return rows;
 }
 
-void refuse_in_device_memory(const DeconvolvedRows* rows) {
-  if (rows == nullptr) return;
-  throw UsageError(
-      "Legendre stage: there are no fine rows in device memory; keep them on the host");
-}
-
 }  // namespace ringweave::detail::inline legendre

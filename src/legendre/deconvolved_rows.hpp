@@ -23,7 +23,4 @@ struct DeconvolvedRows {
   std::vector<std::int64_t> rows_of(const RingGrid& grid) const;
 };
 
-/// Throws a UsageError unless `rows` is null: a stage for modes in device memory has none.
-void refuse_in_device_memory(const DeconvolvedRows* rows);
-
 }  // namespace ringweave::detail::inline legendre

@@ -8,9 +8,8 @@
 namespace ringweave::detail::inline legendre {
 
 std::unique_ptr<LegendreStage> make_legendre_stage(LegendreShape shape, Backend backend) {
-  if (backend == Backend::host) return make_host_legendre_stage(std::move(shape));
-  return shape.fine_rows == nullptr ? make_cuda_legendre_stage(std::move(shape))
-                                    : make_fine_row_stage(std::move(shape));
+  return backend == Backend::cuda ? make_cuda_legendre_stage(std::move(shape))
+                                  : make_host_legendre_stage(std::move(shape));
 }
 
 }  // namespace ringweave::detail::inline legendre

@@ -64,8 +64,10 @@ class LegendreStage {
   /// scratch and device memory with this one, so one call at a time on both.
   virtual std::unique_ptr<LegendreStage> with_rows(ModeLayout rows) const = 0;
 
-  /// Returns the bytes of tables and per-thread scratch.
+  /// Returns the bytes of tables and scratch on the host, pinned memory included.
   virtual std::int64_t bytes() const = 0;
+  /// Returns those on a device.
+  virtual std::int64_t device_bytes() const { return 0; }
 };
 
 /// Makes a stage. The host has scratch for omp_get_max_threads() threads; later calls use no more.
@@ -75,9 +77,6 @@ std::unique_ptr<LegendreStage> make_legendre_stage(LegendreShape shape, Backend 
 // The stage of each backend: on this machine's threads, or on a GPU.
 std::unique_ptr<LegendreStage> make_host_legendre_stage(LegendreShape shape);
 std::unique_ptr<LegendreStage> make_cuda_legendre_stage(LegendreShape shape);
-/// Makes a stage for fine rows that sums on a GPU, on the equidistant rings from which the host
-/// makes the rows.
-std::unique_ptr<LegendreStage> make_fine_row_stage(LegendreShape shape);
 
 /// Returns the names of the instruction sets the stage with Backend::host was compiled for, best
 /// first, separated by blanks.

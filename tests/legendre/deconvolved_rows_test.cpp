@@ -13,9 +13,8 @@
 
 #include "base/checked_cast.hpp"
 #include "base/memory_meter.hpp"
-#include "legendre/device_legendre_stage.hpp"
 #include "legendre/direct_harmonics.hpp"
-#include "legendre/host/theta_fft.hpp"
+#include "legendre/fine_row_problem.hpp"
 #include "legendre/legendre_problem.hpp"
 #include "ringweave/error.hpp"
 #include "support/tolerance.hpp"
@@ -27,56 +26,10 @@ using testing::HasSubstr;
 using testing::ThrowsMessage;
 using LongComplex = std::complex<long double>;
 
-std::int64_t rows_for(double oversampling, int lmax) {
-  auto n = static_cast<std::int64_t>(std::ceil(oversampling * (lmax + 1)) + 3) / 4 * 4;
-  while (!columns::ThetaFft::is_smooth(n)) n += 4;
-  return n;
-}
-
-/// Rows for an interpolation with a Kaiser-Bessel kernel of so many taps in either direction.
-DeconvolvedRows kaiser_bessel_rows(double oversampling, int taps, int lmax, int mmax) {
-  DeconvolvedRows rows;
-  rows.n_rows = rows_for(oversampling, lmax);
-  const double beta = 0.97 * std::numbers::pi * taps * (1 - 0.5 / oversampling);
-  const auto factor = [&](double frequency) {
-    const double turns = std::numbers::pi * taps * frequency;
-    const double root = std::sqrt(beta * beta - turns * turns);
-    return beta * root / (std::exp(root) - std::exp(-root));
-  };
-  for (int k = 0; k <= lmax; ++k)
-    rows.theta_factors.push_back(factor(k / (2.0 * static_cast<double>(rows.n_rows))));
-  for (int m = 0; m <= mmax; ++m)
-    rows.order_factors.push_back(factor(m / (2 * oversampling * (mmax + 1))));
-  return rows;
-}
-
-DeconvolvedRows plain_rows(std::int64_t n_rows, int lmax, int mmax) {
-  return {n_rows, std::vector<double>(to_size(std::int64_t{lmax} + 1), 1.0),
-          std::vector<double>(to_size(std::int64_t{mmax} + 1), 1.0)};
-}
-
-ModeLimits limits_for(const RingGrid& grid, const DeconvolvedRows& rows,
-                      const std::vector<int>& spins) {
-  return ModeLimits::of_fine_rows(
-      grid, rows.n_rows, static_cast<int>(rows.theta_factors.size()) - 1,
-      static_cast<int>(rows.order_factors.size()) - 1, FieldSet(spins).max_spin());
-}
-
-LegendreProblem problem_on(const RingGrid& grid, const DeconvolvedRows& rows,
-                           const std::vector<int>& spins) {
-  return {grid, limits_for(grid, rows, spins), spins,
-          std::make_shared<const DeconvolvedRows>(rows)};
-}
-LegendreProblem problem_of(const DeconvolvedRows& rows, const std::vector<int>& spins) {
-  return problem_on(RingGrid::fejer(rows.n_rows), rows, spins);
-}
-
-const std::vector<std::vector<int>> batches{{0}, {1}, {2}, {3}, {0, 2}, {3, 0, 1, 0, 2}};
-
 void expect_plain_modes(int lmax, int mmax, const std::vector<int>& spins) {
   for (const double oversampling : {1.0, 1.65}) {
     const DeconvolvedRows rows = plain_rows(rows_for(oversampling, lmax), lmax, mmax);
-    const LegendreProblem fine = problem_of(rows, spins);
+    const FineRowProblem fine(rows, spins);
     const LegendreProblem direct(*fine.grid, limits_for(*fine.grid, rows, spins), spins, nullptr);
     const auto alm = random_values(fine.alm_size(), 1);
     const auto values = random_values(fine.modes_size(), 2);
@@ -88,7 +41,7 @@ void expect_plain_modes(int lmax, int mmax, const std::vector<int>& spins) {
 }
 
 TEST(DeconvolvedRows, WithoutFactorsTheyAreTheRingsOfTheirColatitude) {
-  for (const std::vector<int>& spins : batches) {
+  for (const std::vector<int>& spins : spin_batches) {
     for (const int lmax : {0, 1, 2, 5, 127}) expect_plain_modes(lmax, lmax, spins);
     expect_plain_modes(127, 84, spins);
   }
@@ -171,7 +124,7 @@ TEST(DeconvolvedRows, AreTheSeriesMultipliedByTheFactors) {
       rows.theta_factors[to_size(k)] = 1 + 0.7 * std::sin(7.0 * k);
       rows.order_factors[to_size(k)] = 2 + std::cos(5.0 * k);
     }
-    const LegendreProblem problem = problem_of(rows, {spin});
+    const FineRowProblem problem(rows, {spin});
     const auto alm = random_values(problem.alm_size(), 4);
     std::vector<std::vector<LongSeries>> series;  // [row][component]
     for (std::int64_t row = 0; row <= lmax; ++row) {
@@ -195,51 +148,21 @@ TEST(DeconvolvedRows, AreTheSeriesMultipliedByTheFactors) {
   }
 }
 
-long double inner_product(const std::vector<Complex>& a, const std::vector<Complex>& b) {
-  long double sum = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    sum += static_cast<long double>(a[i].real()) * b[i].real() +
-           static_cast<long double>(a[i].imag()) * b[i].imag();
-  }
-  return sum;
-}
-
-double adjoint_gap(const LegendreProblem& problem) {
-  const auto alm = random_values(problem.alm_size(), 5);
-  const auto values = random_values(problem.modes_size(), 6);
-  const auto modes = problem.synthesize(alm);
-  const long double gap =
-      inner_product(modes, values) - inner_product(alm, problem.adjoint(values));
-  const long double scale = std::sqrt(inner_product(modes, modes) * inner_product(values, values) /
-                                      static_cast<long double>(modes.size()));
-  return static_cast<double>(std::abs(gap) / scale);
-}
-
-/// Some rows of the north, some of the south, with gaps.
-RingGrid some_rows(std::int64_t n_rows) {
-  const RingGrid all = RingGrid::fejer(n_rows);
-  std::vector<RingId> kept;
-  for (std::int64_t row = n_rows / 9; row < n_rows; ++row) {
-    if (row < n_rows / 3 || (row > n_rows / 2 && row % 5 != 0)) kept.push_back(RingId{row});
-  }
-  return all.subset(kept);
-}
-
 TEST(DeconvolvedRows, TheAdjointIsTheTranspose) {
-  for (const std::vector<int>& spins : batches) {
+  for (const std::vector<int>& spins : spin_batches) {
     const DeconvolvedRows rows = kaiser_bessel_rows(1.65, 8, 150, 147);
-    EXPECT_LE(adjoint_gap(problem_of(rows, spins)), 0.1 * tolerance::adjoint) << spins[0];
-    EXPECT_LE(adjoint_gap(problem_on(some_rows(rows.n_rows), rows, spins)),
-              0.1 * tolerance::adjoint)
-        << spins[0];
+    const FineRowProblem all(rows, spins);
+    EXPECT_LE(adjoint_gap(all, all), 0.1 * tolerance::adjoint) << spins[0];
+    const FineRowProblem some(some_rows(rows.n_rows), rows, spins);
+    EXPECT_LE(adjoint_gap(some, some), 0.1 * tolerance::adjoint) << spins[0];
   }
 }
 
 TEST(DeconvolvedRows, ASubsetOfThemIsAsAmongAll) {
   const DeconvolvedRows rows = kaiser_bessel_rows(1.5, 8, 150, 147);
-  for (const std::vector<int>& spins : batches) {
-    const LegendreProblem all = problem_of(rows, spins);
-    const LegendreProblem some = problem_on(some_rows(rows.n_rows), rows, spins);
+  for (const std::vector<int>& spins : spin_batches) {
+    const FineRowProblem all(rows, spins);
+    const FineRowProblem some(some_rows(rows.n_rows), rows, spins);
     // [mode of the subset] its place among all
     std::vector<std::size_t> places(to_size(some.modes_size()));
     const auto rows_of_rings = rows.rows_of(*some.grid);
@@ -271,7 +194,7 @@ TEST(DeconvolvedRows, ThreadCountsGiveTheSameBits) {
   std::vector<Complex> alm_of_one;
   for (const int threads : {1, 2, 3}) {
     omp_set_num_threads(threads);
-    const LegendreProblem problem = problem_of(rows, {0, 2, 0});
+    const FineRowProblem problem(rows, {0, 2, 0});
     const auto modes = problem.synthesize(random_values(problem.alm_size(), 9));
     const auto alm = problem.adjoint(random_values(problem.modes_size(), 10));
     if (threads == 1) {
@@ -285,7 +208,7 @@ TEST(DeconvolvedRows, ThreadCountsGiveTheSameBits) {
 }
 
 TEST(DeconvolvedRows, CoefficientsMayBeStoredAsFloat) {
-  const LegendreProblem problem = problem_of(kaiser_bessel_rows(1.65, 8, 127, 100), {0, 2});
+  const FineRowProblem problem(kaiser_bessel_rows(1.65, 8, 127, 100), {0, 2});
   const auto wide = random_values(problem.alm_size(), 11);
   const std::vector<std::complex<float>> narrow(wide.begin(), wide.end());
   EXPECT_EQ(problem.synthesize(narrow),
@@ -299,7 +222,7 @@ TEST(DeconvolvedRows, CoefficientsMayBeStoredAsFloat) {
 
 TEST(DeconvolvedRows, NothingIsAllocatedByATransform) {
   const std::int64_t before = MemoryMeter::current_bytes();
-  const LegendreProblem problem = problem_of(kaiser_bessel_rows(1.65, 8, 40, 40), {0, 2});
+  const FineRowProblem problem(kaiser_bessel_rows(1.65, 8, 40, 40), {0, 2});
   const std::int64_t planned = MemoryMeter::current_bytes();
   EXPECT_GE(problem.stage->bytes(), planned - before);
   auto alm = random_values(problem.alm_size(), 13);
@@ -369,16 +292,6 @@ TEST(DeconvolvedRows, WhatDoesNotFitIsAUsageError) {
               ThrowsMessage<UsageError>(HasSubstr("expected rings of fejer:16")));
   EXPECT_THAT([&] { make(rows, RingGrid::healpix(2)); },
               ThrowsMessage<UsageError>(HasSubstr("ring 0 of healpix:2")));
-}
-
-TEST(DeconvolvedRows, AreNotInDeviceMemory) {
-  const LegendreProblem problem = problem_of(plain_rows(16, 8, 8), {0});
-  LegendreShape shape{problem.grid, ModeLimits(*problem.grid, 8, 8, 0),
-                      {},           problem.alm_layout,
-                      problem.rows, problem.fields};
-  shape.fine_rows = std::make_shared<const DeconvolvedRows>(plain_rows(16, 8, 8));
-  EXPECT_THAT([&] { device_legendre_bytes(shape); },
-              ThrowsMessage<UsageError>(HasSubstr("no fine rows in device memory")));
 }
 
 }  // namespace

@@ -4,8 +4,8 @@
 #include <memory>
 #include <utility>
 
-#include "fft/cuda/fft_machine.cuh"
 #include "fft/cuda/plane_filter_sequence.hpp"
+#include "fft/cuda/plane_machine.cuh"
 #include "fft/device_plane_filter.hpp"
 
 namespace ringweave::detail::inline fft {
@@ -18,7 +18,7 @@ const gpu::Double2* numbers(const std::complex<double>* of) {
 
 class CudaPlaneFilter final : public DevicePlaneFilter {
  public:
-  using Workspace = gpu::PlaneWorkspace<gpu::FftMachine>;
+  using Workspace = gpu::PlaneWorkspace<gpu::PlaneMachine>;
 
   CudaPlaneFilter(const PlaneFilterAxes& axes, std::int64_t most_planes, const DeviceStream& stream)
       : machine_(stream), sequence_(axes, most_planes, machine_) {}
@@ -47,8 +47,8 @@ class CudaPlaneFilter final : public DevicePlaneFilter {
   std::int64_t device_bytes() const override { return sequence_.bytes() + workspace_bytes_; }
 
  private:
-  gpu::FftMachine machine_;
-  gpu::PlaneFilterSequence<gpu::FftMachine> sequence_;
+  gpu::PlaneMachine machine_;
+  gpu::PlaneFilterSequence<gpu::PlaneMachine> sequence_;
   std::shared_ptr<Workspace> workspace_;
   std::int64_t workspace_bytes_ = 0;
 };
@@ -68,7 +68,7 @@ std::vector<std::unique_ptr<DevicePlaneFilter>> make_device_plane_filters(
     made.push_back(one.get());
     all.push_back(std::move(one));
   }
-  gpu::FftMachine machine(stream);
+  gpu::PlaneMachine machine(stream);
   const auto workspace =
       std::make_shared<CudaPlaneFilter::Workspace>(machine, padded_values, fft_bytes);
   for (CudaPlaneFilter* one : made) one->work_in(workspace, one == made.front());

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/checked_cast.hpp"
-#include "fft/cuda/fft_machine.cuh"
+#include "base/cuda/fft_machine.cuh"
 #include "fft/cuda/ring_fft_sequence.hpp"
 #include "fft/device_ring_fft.hpp"
 #include "ringweave/error.hpp"

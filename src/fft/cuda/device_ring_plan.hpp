@@ -5,21 +5,12 @@
 #include <map>
 #include <vector>
 
+#include "base/cuda/fft_size.hpp"
 #include "base/unit_powers.hpp"
 #include "fft/cuda/ring_batches.hpp"
 #include "fft/ring_fft.hpp"
 
 namespace ringweave::detail::gpu {
-
-/// Sign of the exponent.
-enum class FftSign { forward, backward };
-
-/// Size of a batch of complex FFTs of one length.
-struct FftSize {
-  std::int64_t length;
-  std::int64_t count;
-  friend bool operator==(const FftSize&, const FftSize&) = default;
-};
 
 /// Rings that go through the workspace together.
 struct RingBatch {

@@ -41,7 +41,7 @@ struct BlockedEngine {
   std::unique_ptr<DeviceLegendreStage> stage;
 
   explicit BlockedEngine(const LegendreShape& shape)
-      : blocks(shape, gpu::memory_in_blocks(shape.device_bytes).block_bytes),
+      : blocks(shape, gpu::memory_in_blocks(shape).block_bytes),
         pipeline(gpu::make_row_pipeline<DevicePipeline>(blocks, shape.fields.n_components())),
         stage(gpu::make_device_stage_in_blocks(shape, blocks, pipeline.stream())) {}
 };
@@ -73,9 +73,9 @@ class CudaLegendreStage final : public LegendreStage {
     return std::make_unique<CudaLegendreStage>(through_, checked(std::move(shape)));
   }
 
-  std::int64_t bytes() const override {
-    const BlockBytes copied = through_->pipeline.bytes();
-    return through_->stage->device_bytes() + copied.device_bytes + copied.pinned_bytes;
+  std::int64_t bytes() const override { return through_->pipeline.bytes().pinned_bytes; }
+  std::int64_t device_bytes() const override {
+    return through_->stage->device_bytes() + through_->pipeline.bytes().device_bytes;
   }
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <complex>
-#include <span>
+#include <memory>
 #include <variant>
 
 #include "base/checked_cast.hpp"
@@ -8,7 +8,6 @@
 #include "legendre/cuda/plan/stage_memory.hpp"
 #include "legendre/cuda/plan/stage_sequence.hpp"
 #include "legendre/device_legendre_stage.hpp"
-#include "legendre/shared/fold_groups.hpp"
 
 namespace ringweave::detail::inline legendre {
 namespace {
@@ -17,16 +16,13 @@ constexpr const char* where = "Legendre stage on a device";
 
 class CudaDeviceStage final : public DeviceLegendreStage {
  public:
-  /// alm_size   coefficients of a component
-  /// alm_begin  start of each row among them, as in StageSequence
-  CudaDeviceStage(const LegendreShape& shape, gpu::StageMemory memory, std::int64_t alm_size,
-                  std::span<const std::int64_t> alm_begin, const DeviceStream& stream,
-                  BatchedSums sums = usual_sums)
-      : alm_size_(alm_size),
+  CudaDeviceStage(const LegendreShape& shape, const gpu::StageMemory& memory,
+                  const gpu::AlmPlaces& alm, const DeviceStream& stream, BatchedSums sums)
+      : alm_size_(alm.size),
         n_components_(shape.fields.n_components()),
         n_modes_(shape.rows.size() * n_components_),
         machine_(stream),
-        sequence_(shape, machine_, memory, alm_begin, sums) {}
+        sequence_(shape, machine_, memory, alm.begin, sums) {}
   // Tables of a stage that was never used may still be in the making.
   ~CudaDeviceStage() override { machine_.finish(); }
   CudaDeviceStage(const CudaDeviceStage&) = delete;
@@ -72,26 +68,16 @@ class CudaDeviceStage final : public DeviceLegendreStage {
 };
 
 }  // namespace
-
-std::unique_ptr<DeviceLegendreStage> make_device_legendre_stage(LegendreShape shape,
-                                                                const DeviceStream& stream,
-                                                                BatchedSums sums) {
-  FoldGroups{shape};  // throws if the shape is inconsistent
-  return std::make_unique<CudaDeviceStage>(shape, gpu::StageMemory(), shape.alm.size(),
-                                           std::span<const std::int64_t>(), stream, sums);
-}
-
 }  // namespace ringweave::detail::inline legendre
 
 namespace ringweave::detail::gpu {
 
-std::unique_ptr<DeviceLegendreStage> make_device_stage_in_blocks(const LegendreShape& shape,
-                                                                 const RowBlocks& blocks,
-                                                                 const DeviceStream& stream) {
-  LegendreShape packed = shape;
-  packed.rows = blocks.layout();
-  return std::make_unique<CudaDeviceStage>(packed, memory_in_blocks(shape.device_bytes).stage,
-                                           blocks.alm_size(), blocks.alm_begin(), stream);
+std::unique_ptr<DeviceLegendreStage> make_device_sums(const LegendreShape& shape,
+                                                      const StageMemory& memory,
+                                                      const AlmPlaces& alm,
+                                                      const DeviceStream& stream,
+                                                      BatchedSums sums) {
+  return std::make_unique<CudaDeviceStage>(shape, memory, alm, stream, sums);
 }
 
 }  // namespace ringweave::detail::gpu

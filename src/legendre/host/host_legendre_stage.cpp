@@ -12,7 +12,6 @@
 #include "base/checked_cast.hpp"
 #include "base/first_error.hpp"
 #include "base/mode_view.hpp"
-#include "legendre/device_legendre_stage.hpp"
 #include "legendre/host/order_rows.hpp"
 #include "legendre/host/order_sweep.hpp"
 #include "legendre/host/resampled_orders.hpp"
@@ -42,34 +41,13 @@ struct Worker {
   }
 };
 
-/// Sums on equidistant rings by a device, to and from memory of the host.
-struct SumsOnDevice {
-  explicit SumsOnDevice(LegendreShape shape)
-      : modes(shape.rows.size() * shape.fields.n_components()),
-        pinned_bytes(legendre_block_bytes(shape).pinned_bytes),
-        stage(make_cuda_legendre_stage(std::move(shape))) {}
-  ModeView<double> view() { return {modes.data(), modes.size()}; }
-
-  HostBuffer<Complex> modes;
-  std::int64_t pinned_bytes;
-  std::unique_ptr<LegendreStage> stage;
-};
-
 /// Tables that stages of the same transform share, whatever the layout of their modes.
 struct Engine {
-  Engine(const LegendreShape& shape, Backend of_sums)
+  explicit Engine(const LegendreShape& shape)
       : phases(*shape.grid, shape.fold, shape.limits.mmax()),
         workers(static_cast<std::size_t>(omp_get_max_threads())) {
-    if (of_sums == Backend::cuda) {
-      resampled =
-          std::make_unique<ResampledOrders>(shape, phases, ResampledOrders::Sums::elsewhere);
-      LegendreShape summed = resampled->equidistant_shape(shape);
-      sums = std::make_unique<SumsOnDevice>(std::move(summed));
-      resampled->set_equidistant_modes(sums->modes.data());
-    } else if (resamples_theta(shape)) {
+    if (resamples_theta(shape)) {
       resampled = std::make_unique<ResampledOrders>(shape, phases);
-    }
-    if (resampled) {
       for (Worker& worker : workers) worker.resampled = resampled->scratch();
     } else {
       sweep = std::make_unique<OrderSweep>(*shape.grid, shape.fields, shape.alm.lmax(),
@@ -80,7 +58,6 @@ struct Engine {
   }
   std::int64_t bytes() const {
     std::int64_t total = phases.bytes() + (resampled ? resampled->bytes() : sweep->bytes());
-    if (sums) total += sums->pinned_bytes + held_bytes(sums->modes);
     for (const Worker& worker : workers) total += worker.bytes();
     return total;
   }
@@ -88,7 +65,6 @@ struct Engine {
   FoldPhases phases;
   std::unique_ptr<ResampledOrders> resampled;  ///< null: the sums are computed on the grid itself
   std::unique_ptr<OrderSweep> sweep;           ///< null if resampled
-  std::unique_ptr<SumsOnDevice> sums;          ///< null: they are computed here
   std::vector<Worker> workers;
 };
 
@@ -110,11 +86,10 @@ struct Tasks {
 class HostLegendreStage final : public LegendreStage {
  public:
   /// `engine`: that of a stage with other rows but otherwise equal shape; null: a new one.
-  HostLegendreStage(LegendreShape shape, Backend of_sums, std::shared_ptr<Engine> engine = nullptr)
+  explicit HostLegendreStage(LegendreShape shape, std::shared_ptr<Engine> engine = nullptr)
       : shape_(std::move(shape)),
-        of_sums_(of_sums),
         groups_(shape_),
-        engine_(engine ? std::move(engine) : std::make_shared<Engine>(shape_, of_sums)),
+        engine_(engine ? std::move(engine) : std::make_shared<Engine>(shape_)),
         tasks_(shape_.alm.n_orders()) {
     std::int64_t most_pieces = 0;
     for (const ModeLayout::Row& row : shape_.rows.rows())
@@ -125,7 +100,7 @@ class HostLegendreStage final : public LegendreStage {
   std::unique_ptr<LegendreStage> with_rows(ModeLayout rows) const override {
     LegendreShape shape = shape_;
     shape.rows = std::move(rows);
-    return std::make_unique<HostLegendreStage>(std::move(shape), of_sums_, engine_);
+    return std::make_unique<HostLegendreStage>(std::move(shape), engine_);
   }
 
   void synthesize(AnyConstAlmView<> alm, ModePieces<double> modes, RowRange rows) override {
@@ -145,7 +120,6 @@ class HostLegendreStage final : public LegendreStage {
   void synthesize_rows(ComponentView<const std::complex<T>> alm, ModePieces<double> modes,
                        RowRange rows) {
     check(alm.n_components(), alm.size(), modes.size());
-    if (engine_->sums) engine_->sums->stage->synthesize(alm, engine_->sums->view(), rows);
     for_each_task(rows, [&](Rows task, Worker& worker) {
       if (engine_->resampled)
         return engine_->resampled->synthesize<T>(shape_, task, alm, modes, worker.resampled);
@@ -172,10 +146,6 @@ class HostLegendreStage final : public LegendreStage {
                                    alm_row<T>(shape_, row, alm), how, worker.sweep);
       }
     });
-    if (engine_->sums) {
-      const ModeView<const double> summed = engine_->sums->view();
-      engine_->sums->stage->adjoint(summed, alm, how, rows);
-    }
   }
 
   void check(std::int64_t n_components, std::int64_t alm_size, std::int64_t n_modes) const {
@@ -222,7 +192,6 @@ class HostLegendreStage final : public LegendreStage {
   }
 
   LegendreShape shape_;
-  Backend of_sums_;
   FoldGroups groups_;
   std::shared_ptr<Engine> engine_;
   Tasks tasks_;
@@ -231,11 +200,7 @@ class HostLegendreStage final : public LegendreStage {
 }  // namespace
 
 std::unique_ptr<LegendreStage> make_host_legendre_stage(LegendreShape shape) {
-  return std::make_unique<HostLegendreStage>(std::move(shape), Backend::host);
-}
-
-std::unique_ptr<LegendreStage> make_fine_row_stage(LegendreShape shape) {
-  return std::make_unique<HostLegendreStage>(std::move(shape), Backend::cuda);
+  return std::make_unique<HostLegendreStage>(std::move(shape));
 }
 
 }  // namespace ringweave::detail::inline legendre

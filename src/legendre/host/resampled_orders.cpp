@@ -2,7 +2,6 @@
 #include "legendre/host/resampled_orders.hpp"
 
 #include <algorithm>
-#include <map>
 #include <numeric>
 
 #include "base/checked_cast.hpp"
@@ -18,18 +17,9 @@ using Rows = ResampledOrders::Rows;
 
 static_assert(LegendreStage::rows_at_once % ResampledOrders::width == 0);
 
-std::vector<int> spins_of_components(const FieldSet& fields) {
-  std::vector<int> spins;
-  for (const FieldSet::Field& field : fields.fields()) {
-    spins.insert(spins.end(), field.spin > 0 ? 2 : 1, field.spin);
-  }
-  return spins;
-}
-
 ThetaResampling plan_of(const LegendreShape& shape) {
   const int lmax = shape.alm.lmax();
   if (shape.fine_rows == nullptr) return {*shape.grid, lmax};
-  shape.fine_rows->check(lmax, shape.alm.mmax());
   return {*shape.grid, lmax, *shape.fine_rows};
 }
 
@@ -42,64 +32,17 @@ void for_each_left_out(RingRange all, RingRange own, const Visit& visit) {
 
 }  // namespace
 
-ResampledOrders::ResampledOrders(const LegendreShape& shape, const FoldPhases& phases, Sums sums)
+ResampledOrders::ResampledOrders(const LegendreShape& shape, const FoldPhases& phases)
     : fields_(shape.fields),
-      spins_(spins_of_components(fields_)),
       n_orders_(to_size(width / std::gcd(std::int64_t{width}, fields_.n_components()))),
       phases_(&phases),
+      resampled_(shape, equidistant_rings(shape.alm.lmax())),
       plan_(plan_of(shape)),
-      limits_(plan_.equidistant(), shape.alm.lmax(), shape.limits.mmax(), fields_.max_spin()),
-      own_limits_(spins_.size()) {
-  if (sums == Sums::here) {
-    sweep_.emplace(plan_.equidistant(), fields_, shape.alm.lmax(), shape.alm.mmax(), nullptr);
-  } else {
-    std::int64_t position = 0;
-    for (std::int64_t row = 0; row < shape.alm.n_orders(); ++row) {
-      const RingRange rings = limits_.kept(shape.alm.order(row));
-      equidistant_modes_of_.begin_row(shape.alm.order(row));
-      if (!rings.empty()) equidistant_modes_of_.add_segment(rings, position);
-      position += rings.size();
-    }
-    equidistant_modes_of_.set_size(position);
-  }
-  if (shape.fine_rows == nullptr) return;
-  const int lmax = shape.alm.lmax();
-  const int mmax = shape.limits.mmax();
-  std::map<int, std::shared_ptr<const OwnLimits>> of_spin;
-  for (std::size_t c = 0; c < spins_.size(); ++c) {
-    const int spin = spins_[c];
-    if (spin == fields_.max_spin()) continue;
-    auto& limits = of_spin[spin];
-    if (limits == nullptr) {
-      limits = std::make_shared<const OwnLimits>(OwnLimits{
-          {plan_.equidistant(), lmax, mmax, spin},
-          ModeLimits::of_fine_rows(*shape.grid, shape.fine_rows->n_rows, lmax, mmax, spin)});
-    }
-    own_limits_[c] = limits;
-  }
-}
-
-LegendreShape ResampledOrders::equidistant_shape(const LegendreShape& shape) const {
-  return {std::make_shared<const RingGrid>(plan_.equidistant()),
-          limits_,
-          {},
-          shape.alm,
-          equidistant_modes_of_,
-          fields_,
-          ThetaRoute::direct,
-          shape.route_components,
-          shape.device_bytes};
-}
-
-Complex* ResampledOrders::summed_elsewhere(std::int64_t row) const {
-  const auto segments = equidistant_modes_of_.segments(equidistant_modes_of_.rows()[to_size(row)]);
-  return segments.empty() ? equidistant_modes_
-                          : equidistant_modes_ + segments.front().first * fields_.n_components();
-}
+      sweep_(plan_.equidistant(), fields_, shape.alm.lmax(), shape.alm.mmax(), nullptr) {}
 
 ResampledOrders::Scratch ResampledOrders::scratch() const {
   Scratch scratch;
-  if (sweep_) scratch.sweep = sweep_->scratch();
+  scratch.sweep = sweep_.scratch();
   const std::int64_t rows = static_cast<std::int64_t>(n_orders_) * row_size();
   const std::int64_t targets = plan_.target_size() / 2;
   const bool is_one_block = static_cast<std::int64_t>(n_orders_) * fields_.n_components() == width;
@@ -155,8 +98,7 @@ void ResampledOrders::set_columns(const LegendreShape& shape, Rows group, const 
     const auto [order, component] = lanes.lanes[i];
     const int m = shape.alm.order(group[order]);
     const int slot = static_cast<int>(i);
-    const bool odd = (m + spins_[to_size(component)]) % 2 != 0;
-    block.set_parity(slot, odd ? Parity::odd : Parity::even);
+    block.set_parity(slot, resampled_.is_odd(m, component) ? Parity::odd : Parity::even);
     if (shape.fine_rows != nullptr)
       block.set_factor(slot, shape.fine_rows->order_factors[to_size(std::int64_t{m})]);
   }
@@ -224,9 +166,9 @@ void ResampledOrders::for_each_target(const Lanes& lanes,
 void ResampledOrders::clear_left_out(int m, Complex* row) const {
   const std::int64_t n_components = fields_.n_components();
   for (std::int64_t c = 0; c < n_components; ++c) {
-    const OwnLimits* own = own_limits_[to_size(c)].get();
+    const ResampledModes::OwnLimits* own = resampled_.own[to_size(c)].get();
     if (own == nullptr) continue;
-    for_each_left_out(limits_.kept(m), own->equidistant.kept(m),
+    for_each_left_out(resampled_.limits.kept(m), own->equidistant.kept(m),
                       [&](std::int64_t ring) { row[ring * n_components + c] = 0; });
   }
 }
@@ -236,7 +178,7 @@ void ResampledOrders::clear_left_out(const LegendreShape& shape, Rows group, con
                                      ThetaResampling::Block& block) const {
   for (std::size_t i = 0; i < lanes.size; ++i) {
     const auto [order, component] = lanes.lanes[i];
-    const OwnLimits* own = own_limits_[to_size(component)].get();
+    const ResampledModes::OwnLimits* own = resampled_.own[to_size(component)].get();
     if (own == nullptr) continue;
     const int m = shape.alm.order(group[order]);
     for_each_left_out(shape.limits.kept(m), own->targets.kept(m),
@@ -289,18 +231,14 @@ void ResampledOrders::synthesize(const LegendreShape& shape, Rows rows, AlmView<
   for_each_group(rows, [&](Rows group) {
     for (std::size_t order = 0; order < group.size(); ++order) {
       const int m = shape.alm.order(group[order]);
-      const RingRange rings = limits_.kept(m);
+      const RingRange rings = resampled_.limits.kept(m);
       Complex* row = scratch.rows.data() + static_cast<std::int64_t>(order) * row_size();
       Complex* first = row + rings.begin * fields_.n_components();
       std::fill(row, first, Complex());
       std::fill(row + rings.end * fields_.n_components(), row + row_size(), Complex());
-      if (sweep_) {
-        scratch.row.own.assign(1, {rings, first});
-        sweep_->synthesize<T>(m, rings, alm_row<const T>(shape, group[order], alm), scratch.row,
-                              scratch.sweep);
-      } else {
-        std::copy_n(summed_elsewhere(group[order]), rings.size() * fields_.n_components(), first);
-      }
+      scratch.row.own.assign(1, {rings, first});
+      sweep_.synthesize<T>(m, rings, alm_row<const T>(shape, group[order], alm), scratch.row,
+                           scratch.sweep);
       clear_left_out(m, row);
       find_modes(shape, group[order], modes, scratch.outputs[order]);
     }
@@ -334,17 +272,12 @@ void ResampledOrders::adjoint(const LegendreShape& shape, Rows rows, ModePieces<
     });
     for (std::size_t order = 0; order < group.size(); ++order) {
       const int m = shape.alm.order(group[order]);
-      const RingRange rings = limits_.kept(m);
+      const RingRange rings = resampled_.limits.kept(m);
       Complex* row = values + static_cast<std::int64_t>(order) * row_size();
       clear_left_out(m, row);
-      const Complex* first = row + rings.begin * fields_.n_components();
-      if (sweep_) {
-        scratch.input_row.own.assign(1, {rings, first});
-        sweep_->adjoint<T>(m, rings, scratch.input_row, alm_row<T>(shape, group[order], alm), how,
-                           scratch.sweep);
-      } else {
-        std::copy_n(first, rings.size() * fields_.n_components(), summed_elsewhere(group[order]));
-      }
+      scratch.input_row.own.assign(1, {rings, row + rings.begin * fields_.n_components()});
+      sweep_.adjoint<T>(m, rings, scratch.input_row, alm_row<T>(shape, group[order], alm), how,
+                        scratch.sweep);
     }
   });
 }

@@ -4,7 +4,6 @@
 #include <array>
 #include <complex>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -14,6 +13,7 @@
 #include "legendre/host/order_sweep.hpp"
 #include "legendre/host/theta_resampling.hpp"
 #include "legendre/legendre_stage.hpp"
+#include "legendre/shared/resampled_modes.hpp"
 #include "legendre/shared/ring_tables.hpp"
 #include "ringweave/views.hpp"
 
@@ -28,19 +28,9 @@ class ResampledOrders {
   using Rows = std::span<const std::int64_t>;           ///< rows of a shape
   static constexpr int width = ThetaResampling::width;  ///< lanes of a block
 
-  /// Where the modes on the equidistant rings are summed: here, order by order, or by another
-  /// stage, for all orders at once.
-  enum class Sums { here, elsewhere };
-
   /// Shapes passed later may differ from this one in their rows only. `phases` must outlive this
   /// object.
-  ResampledOrders(const LegendreShape& shape, const FoldPhases& phases, Sums sums = Sums::here);
-
-  /// Returns the shape of the stage that sums the modes on the equidistant rings.
-  LegendreShape equidistant_shape(const LegendreShape& shape) const;
-  /// Gives memory for all modes of that shape, which must outlive this object. The other stage
-  /// fills it before a synthesis, and reads it after an adjoint.
-  void set_equidistant_modes(Complex* modes) { equidistant_modes_ = modes; }
+  ResampledOrders(const LegendreShape& shape, const FoldPhases& phases);
 
   /// Work space of one thread.
   struct Scratch {
@@ -68,7 +58,7 @@ class ResampledOrders {
   void adjoint(const LegendreShape& shape, Rows rows, ModePieces<const double> modes,
                AlmView<T> alm, Accumulate how, Scratch& scratch) const;
 
-  std::int64_t bytes() const { return (sweep_ ? sweep_->bytes() : 0) + plan_.bytes(); }
+  std::int64_t bytes() const { return sweep_.bytes() + plan_.bytes(); }
 
  private:
   /// An order, by its index in a group, and a component.
@@ -81,11 +71,6 @@ class ResampledOrders {
     std::array<Lane, std::size_t{width}> lanes;
     std::size_t size = 0;
     RingRange kept;
-  };
-  /// The modes that fields of a spin keep without companions.
-  struct OwnLimits {
-    ModeLimits equidistant;
-    ModeLimits targets;
   };
   struct Writer;
   struct Reader;
@@ -105,23 +90,16 @@ class ResampledOrders {
   void for_each_target(const Lanes& lanes,
                        const std::array<ModeRow<Value>, std::size_t{width}>& places,
                        const Work& work) const;
-  /// Returns the modes of a row that another stage sums.
-  Complex* summed_elsewhere(std::int64_t row) const;
   void clear_left_out(int m, Complex* row) const;
   void clear_left_out(const LegendreShape& shape, Rows group, const Lanes& lanes,
                       ThetaResampling::Block& block) const;
 
   FieldSet fields_;
-  std::vector<int> spins_;  ///< [component]
-  std::size_t n_orders_;    ///< of a group
+  std::size_t n_orders_;  ///< of a group
   const FoldPhases* phases_;
+  ResampledModes resampled_;
   ThetaResampling plan_;
-  ModeLimits limits_;  ///< on the equidistant rings
-  /// [component] Null where they are those of all fields, and unless targets are fine rows.
-  std::vector<std::shared_ptr<const OwnLimits>> own_limits_;
-  std::optional<OrderSweep> sweep_;  ///< on the equidistant rings; none: they are summed elsewhere
-  ModeLayout equidistant_modes_of_;  ///< of all orders, where they are summed elsewhere
-  Complex* equidistant_modes_ = nullptr;
+  OrderSweep sweep_;  ///< on the equidistant rings
 };
 
 }  // namespace ringweave::detail::inline legendre

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "legendre/host/theta_resampling.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 
 #include "base/checked_cast.hpp"
 #include "base/gauss_legendre.hpp"
-#include "ringweave/error.hpp"
+#include "legendre/shared/resampled_modes.hpp"
 
 namespace ringweave::detail::inline legendre {
 namespace {
@@ -26,15 +24,6 @@ constexpr Long pi = std::numbers::pi_v<Long>;
 constexpr double oversampling = 1.75;
 // Parameter of the kernel exp(beta (sqrt(1 - x^2) - 1)); 0.98 is the best of 0.94..1.03 here.
 constexpr double beta = 0.98 * std::numbers::pi * taps * (1 - 0.5 / oversampling);
-
-std::int64_t coarse_length_for(std::int64_t degree) {
-  if (degree < 0)
-    throw UsageError(fmt::format("theta resampling of degree {}; expected 0 or more", degree));
-  // Even, so that no ring is on the equator, near which sums need one-degree steps.
-  std::int64_t length = std::max<std::int64_t>(degree + 2, 2) / 2 * 2;
-  while (!ThetaFft::is_smooth(length)) length += 2;
-  return length;
-}
 
 std::int64_t fine_length_for(std::int64_t degree) {
   const auto least = static_cast<std::int64_t>(
@@ -92,7 +81,7 @@ ThetaResampling::ThetaResampling(std::int64_t n_targets, std::int64_t degree,
                                  std::int64_t fine_length)
     : degree_(degree),
       n_targets_(n_targets),
-      equidistant_(RingGrid::fejer(coarse_length_for(degree))),
+      equidistant_(equidistant_rings(degree)),
       coarse_fft_(coarse_length()),
       fine_fft_(fine_length) {
   plan_spreading();

@@ -47,7 +47,7 @@ class ThetaResampling {
   /// Error   UsageError when a ring is not a row.
   ThetaResampling(const RingGrid& target, std::int64_t degree, const DeconvolvedRows& rows);
 
-  /// Returns the smallest set of rings pi (j + 1/2) / n, n > degree, with a good FFT length n.
+  /// Returns equidistant_rings(degree).
   const RingGrid& equidistant() const { return equidistant_; }
   std::int64_t bytes() const;
 

@@ -8,14 +8,17 @@
 #include <utility>
 #include <vector>
 
+#include "base/block_pipeline.hpp"
 #include "base/checked_cast.hpp"
 #include "base/device.hpp"
 #include "base/device_buffer.hpp"
 #include "base/mode_view.hpp"
 #include "legendre/cuda/blocks/row_blocks.hpp"
 #include "legendre/cuda/emulated_stage.hpp"
+#include "legendre/cuda/plan/fine_row_plan.hpp"
 #include "legendre/cuda/plan/stage_memory.hpp"
 #include "legendre/device_legendre_stage.hpp"
+#include "legendre/fine_row_problem.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/execution.hpp"
 #include "support/tolerance.hpp"
@@ -55,6 +58,12 @@ void expect_both_ways_equal(const LegendreProblem& problem, const LegendreShape&
                  AlmView<double>(again.data(), back_view.n_components(), back_view.size()),
                  Accumulate::overwrite);
   EXPECT_EQ(again, back) << what << ": an adjoint depends on the moment";
+}
+
+void expect_planned_bytes(const LegendreStage& stage, const LegendreShape& shape) {
+  const BlockBytes planned = legendre_block_bytes(shape);
+  EXPECT_EQ(stage.device_bytes(), planned.device_bytes);
+  EXPECT_EQ(stage.bytes(), planned.pinned_bytes);
 }
 
 void expect_both_ways_equal(const LegendreProblem& problem, const std::string& what) {
@@ -119,8 +128,7 @@ TEST_F(DeviceStage, IsTheHostStageInBlocksOfRows) {
   auto expected = problem.adjoint(modes);
   for (std::size_t i = 0; i < alm.size(); ++i) expected[i] += before[i];
   EXPECT_LE(relative_error(alm, expected).rms, 1e-12);
-  EXPECT_EQ(stage->bytes(), legendre_block_bytes(shape_of(problem)).device_bytes +
-                                legendre_block_bytes(shape_of(problem)).pinned_bytes);
+  expect_planned_bytes(*stage, shape_of(problem));
 }
 
 TEST_F(DeviceStage, BlocksOfRowsInASmallCase) {
@@ -128,8 +136,30 @@ TEST_F(DeviceStage, BlocksOfRowsInASmallCase) {
                                 LegendreProblem::Fold::yes);
   LegendreShape shape = shape_of(problem);
   shape.device_bytes = std::int64_t{1} << 20;
-  ASSERT_GT(gpu::RowBlocks(shape, gpu::memory_in_blocks(shape.device_bytes).block_bytes).size(), 2);
+  ASSERT_GT(gpu::RowBlocks(shape, gpu::memory_in_blocks(shape).block_bytes).size(), 2);
   expect_both_ways_equal(problem, shape, "small blocks");
+}
+
+// Several blocks, each of several groups of columns, the last of which is not full.
+TEST_F(DeviceStage, FineRowsInASmallCase) {
+  const DeconvolvedRows rows = kaiser_bessel_rows(1.5, 8, 40, 32);
+  const FineRowProblem problem(some_rows(rows.n_rows), rows, {0, 2});
+  LegendreShape shape = problem.shape;
+  shape.device_bytes = 400000;
+  const gpu::BlockMemory memory = gpu::memory_in_blocks(shape);
+  const gpu::RowBlocks blocks(shape, memory.block_bytes);
+  ASSERT_GT(blocks.size(), 2);
+  const gpu::FineRowPlan plan(shape, blocks.all_heads(), memory.stage.theta_bytes);
+  ASSERT_GT(blocks.heads(0).end * problem.fields.n_components(), plan.n_columns);
+  ASSERT_NE(blocks.heads(0).end * problem.fields.n_components() % plan.n_columns, 0);
+  expect_both_ways_equal(problem, shape, "fine rows");
+  expect_both_ways_equal(problem, problem.shape, "fine rows in one block");
+  expect_planned_bytes(*make_legendre_stage(shape, Backend::cuda), shape);
+}
+
+TEST_F(DeviceStage, FineRowsOfFieldsOfAllSpins) {
+  const FineRowProblem problem(kaiser_bessel_rows(1.65, 12, 100, 90), {3, 0, 1, 0, 2});
+  expect_both_ways_equal(problem, problem.shape, "fine rows of all spins");
 }
 
 TEST_F(DeviceStage, AStageWithOtherRowsTakesNoMoreOfTheDevice) {
@@ -166,22 +196,29 @@ TEST_F(DeviceStage, IsItsEmulation) {
   EXPECT_LE(relative_error(modes, emulated.synthesize(alm)).rms, tolerance::direct_sum);
 }
 
-TEST_F(DeviceStage, WorksOnDeviceMemoryWithoutTheHost) {
-  const LegendreProblem problem(RingGrid::healpix(32), 64, 64, {0});
+void expect_works_there(const LegendreProblem& problem, const LegendreShape& shape) {
   const DeviceStream stream;
-  const auto stage = make_device_legendre_stage(shape_of(problem), stream);
+  const auto stage = make_device_legendre_stage(shape, stream);
+  const std::int64_t n_components = problem.fields.n_components();
   const auto alm = random_values(problem.alm_size(), 54);
   DeviceBuffer<Complex> alm_there(problem.alm_size());
   DeviceBuffer<Complex> modes_there(problem.modes_size());
   copy_to_device(alm.data(), alm_there.data(), alm_there.bytes(), stream);
-  stage->synthesize(
-      AlmView<const double, MemorySpace::device>(alm_there.data(), 1, problem.alm_layout.size()),
-      modes_there.view());
+  stage->synthesize(AlmView<const double, MemorySpace::device>(alm_there.data(), n_components,
+                                                               problem.alm_layout.size()),
+                    modes_there.view());
   std::vector<Complex> modes(to_size(problem.modes_size()));
   copy_to_host(modes_there.data(), modes.data(), modes_there.bytes(), stream);
   stream.synchronize();
   EXPECT_LE(relative_error(modes, problem.synthesize(alm)).rms, 1e-12);
-  EXPECT_EQ(stage->device_bytes(), device_legendre_bytes(shape_of(problem)));
+  EXPECT_EQ(stage->device_bytes(), device_legendre_bytes(shape));
+}
+
+TEST_F(DeviceStage, WorksOnDeviceMemoryWithoutTheHost) {
+  const LegendreProblem problem(RingGrid::healpix(32), 64, 64, {0});
+  expect_works_there(problem, shape_of(problem));
+  const FineRowProblem fine(kaiser_bessel_rows(1.65, 8, 64, 64), {0, 1});
+  expect_works_there(fine, fine.shape);
 }
 
 void expect_equal_by_matrices(const LegendreProblem& problem) {

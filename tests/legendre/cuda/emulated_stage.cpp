@@ -13,8 +13,9 @@ EmulatedStageOn<Machine>::EmulatedStageOn(const LegendreProblem& problem, gpu::S
 template <class Machine>
 EmulatedStageOn<Machine>::EmulatedStageOn(const LegendreProblem& problem,
                                           const LegendreShape& shape,
-                                          std::span<const std::int64_t> alm_begin)
-    : problem_(problem), sequence_(shape, machine_, {}, alm_begin) {}
+                                          std::span<const std::int64_t> alm_begin,
+                                          gpu::StageMemory memory)
+    : problem_(problem), sequence_(shape, machine_, memory, alm_begin) {}
 
 template <class Machine>
 template <class T>
@@ -34,7 +35,7 @@ void EmulatedStageOn<Machine>::adjoint(const Complex* modes, std::complex<T>* al
 
 template EmulatedStage::EmulatedStageOn(const LegendreProblem&, gpu::StageMemory, BatchedSums);
 template EmulatedStage::EmulatedStageOn(const LegendreProblem&, const LegendreShape&,
-                                        std::span<const std::int64_t>);
+                                        std::span<const std::int64_t>, gpu::StageMemory);
 template EmulatedStageOn<gpu::WarpwiseMachine>::EmulatedStageOn(const LegendreProblem&,
                                                                 gpu::StageMemory, BatchedSums);
 template void EmulatedStage::synthesize(const std::complex<double>*, std::int64_t, Complex*,

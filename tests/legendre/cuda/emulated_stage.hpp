@@ -29,7 +29,7 @@ class EmulatedStageOn {
                            BatchedSums sums = usual_sums);
   /// shape, alm_begin  as in StageSequence
   EmulatedStageOn(const LegendreProblem& problem, const LegendreShape& shape,
-                  std::span<const std::int64_t> alm_begin);
+                  std::span<const std::int64_t> alm_begin, gpu::StageMemory memory = {});
 
   RowRange all() const { return {0, problem_.alm_layout.n_orders()}; }
   std::int64_t device_bytes() const { return sequence_.bytes(); }

@@ -6,6 +6,7 @@
 
 #include "base/checked_cast.hpp"
 #include "base/mode_view.hpp"
+#include "legendre/shared/resampled_modes.hpp"
 #include "ringweave/error.hpp"
 #include "sphere/row_position.hpp"
 
@@ -78,7 +79,19 @@ RowBlocks::RowBlocks(const LegendreShape& shape, std::int64_t most_bytes)
     for (const RowSegment& segment : rows.segments(row)) count += segment.rings.size();
     n_modes_.push_back(count);
   }
+  if (shape.fine_rows != nullptr) {
+    const ModeLimits equidistant =
+        ResampledModes(shape, equidistant_rings(shape.alm.lmax())).limits;
+    for (const ModeLayout::Row& row : rows.rows())
+      n_beside_.push_back(equidistant.kept(row.m).size());
+  }
   cut(rows, most_bytes);
+}
+
+std::vector<RowRange> RowBlocks::all_heads() const {
+  std::vector<RowRange> all;
+  for (std::int64_t block = 0; block < size(); ++block) all.push_back(heads(block));
+  return all;
 }
 
 void RowBlocks::require_same_modes(const ModeLayout& rows) const {
@@ -101,18 +114,21 @@ void RowBlocks::cut(const ModeLayout& rows, std::int64_t most_bytes) {
   modes_begin_.resize(sequence_.size());
   std::int64_t alm = 0;
   std::int64_t modes = 0;
+  std::int64_t beside = 0;
   std::int64_t n_positions = 0;
   ends_.push_back(0);
   for (std::int64_t head = 0; head < n_rows; ++head) {
     const Run own = rows_of({head, head + 1});
-    std::int64_t values = alm + modes;
+    std::int64_t values = alm + modes + beside;
     for (std::int64_t i = own.begin; i < own.end; ++i) {
-      values += n_degrees(sequence_[to_size(i)]) + n_modes_[to_size(sequence_[to_size(i)])];
+      const std::int64_t row = sequence_[to_size(i)];
+      values += n_degrees(row) + n_modes_[to_size(row)] + n_beside(row);
     }
     if (alm > 0 && bytes_of_value * n_components_ * values > most_bytes) {
       ends_.push_back(head);
       alm = 0;
       modes = 0;
+      beside = 0;
     }
     for (std::int64_t i = own.begin; i < own.end; ++i) {
       const std::int64_t row = sequence_[to_size(i)];
@@ -120,6 +136,7 @@ void RowBlocks::cut(const ModeLayout& rows, std::int64_t most_bytes) {
       modes_begin_[to_size(row)] = modes;
       alm += n_degrees(row);
       modes += n_modes_[to_size(row)];
+      beside += n_beside(row);
     }
     alm_size_ = std::max(alm_size_, alm);
     n_positions = std::max(n_positions, modes);
@@ -130,6 +147,10 @@ void RowBlocks::cut(const ModeLayout& rows, std::int64_t most_bytes) {
 
 std::int64_t RowBlocks::n_degrees(std::int64_t row) const {
   return alm_.lmax() - alm_.order(row) + 1;
+}
+
+std::int64_t RowBlocks::n_beside(std::int64_t row) const {
+  return n_beside_.empty() ? 0 : n_beside_[to_size(row)];
 }
 
 RowBlocks::Run RowBlocks::rows_of(RowRange heads) const {

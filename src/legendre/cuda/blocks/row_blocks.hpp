@@ -21,7 +21,8 @@ namespace ringweave::detail::gpu {
 /// The partition depends only on the rings of each row, not on where the caller stores its modes.
 class RowBlocks {
  public:
-  /// Makes blocks of at most `most_bytes`, or of one row with those that fold into it.
+  /// Makes blocks of at most `most_bytes`, or of one row with those that fold into it. Before fine
+  /// rows there are as many modes on equidistant rings as their orders keep there; these count too.
   RowBlocks(const LegendreShape& shape, std::int64_t most_bytes);
 
   std::int64_t size() const { return ssize64(ends_) - 1; }
@@ -30,6 +31,7 @@ class RowBlocks {
   RowRange heads(std::int64_t block) const {
     return {ends_[to_size(block)], ends_[to_size(block + 1)]};
   }
+  std::vector<RowRange> all_heads() const;             ///< [block]
   std::int64_t alm_size() const { return alm_size_; }  ///< of the largest block
   std::int64_t n_positions() const { return layout_.size(); }
   const std::vector<std::int64_t>& alm_begin() const { return alm_begin_; }  ///< [row]
@@ -62,6 +64,7 @@ class RowBlocks {
  private:
   void cut(const ModeLayout& rows, std::int64_t most_bytes);
   std::int64_t n_degrees(std::int64_t row) const;
+  std::int64_t n_beside(std::int64_t row) const;
   /// Returns the range in `sequence_`.
   Run rows_of(RowRange heads) const;
   template <class Copy>
@@ -78,6 +81,7 @@ class RowBlocks {
   std::vector<std::int64_t> alm_begin_;    ///< [row]
   std::vector<std::int64_t> modes_begin_;  ///< [row]
   std::vector<std::int64_t> n_modes_;      ///< [row]
+  std::vector<std::int64_t> n_beside_;     ///< [row] modes on equidistant rings; empty: none
   ModeLayout layout_;
   std::int64_t alm_size_ = 0;
 };

@@ -4,12 +4,10 @@
 #include <algorithm>
 
 #include "base/checked_cast.hpp"
-#include "legendre/deconvolved_rows.hpp"
 
 namespace ringweave::detail::gpu {
 
 FieldPasses::FieldPasses(const LegendreShape& shape) : degree(shape.alm.lmax()) {
-  refuse_in_device_memory(shape.fine_rows.get());
   std::vector<SweptMap> maps;
   for (const FieldSet::Field& field : shape.fields.fields()) {
     if (field.spin == 0) continue;

@@ -5,9 +5,8 @@
 #include <string>
 
 #include "base/cuda/block_types.hpp"
+#include "base/cuda/fft_size.hpp"
 #include "base/device.hpp"
-#include "fft/cuda/device_plane_plan.hpp"
-#include "fft/cuda/device_ring_plan.hpp"
 
 namespace ringweave::detail::gpu {
 
@@ -50,22 +49,6 @@ class CufftPlan {
 
  private:
   CufftHandle handle_;
-};
-
-/// Real FFTs of planes of one size with cuFFT, in stream order.
-class CufftPlanePlan {
- public:
-  CufftPlanePlan(const PlaneFftSize& size, const DeviceStream& stream);
-
-  std::int64_t work_bytes() const;
-  void work_in(void* memory);
-  void forward(const double* from, Double2* to) const;
-  /// from  its contents are lost
-  void backward(Double2* from, double* to) const;
-
- private:
-  CufftHandle forward_;
-  CufftHandle backward_;
 };
 
 }  // namespace ringweave::detail::gpu

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "fft/cuda/cufft_library.hpp"
+#include "base/cuda/cufft_library.hpp"
 
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+
+#include "base/cuda/block_types.hpp"
+
+namespace ringweave::detail::gpu {
+
+/// Sign of the exponent.
+enum class FftSign { forward, backward };
+
+/// Size of a batch of complex FFTs of one length.
+struct FftSize {
+  std::int64_t length;
+  std::int64_t count;
+
+  std::int64_t bytes() const { return length * count * std::int64_t{sizeof(Double2)}; }
+  friend bool operator==(const FftSize&, const FftSize&) = default;
+};
+
+}  // namespace ringweave::detail::gpu

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "base/cuda/device_machine.cuh"
+#include "fft/cuda/cufft_plane_plan.hpp"
+
+namespace ringweave::detail::gpu {
+
+/// A DeviceMachine that also plans FFTs of planes.
+class PlaneMachine : public DeviceMachine {
+ public:
+  using PlaneFft = CufftPlanePlan;
+
+  explicit PlaneMachine(const DeviceStream& stream) : DeviceMachine(stream), stream_(&stream) {}
+
+  PlaneFft plan_plane_fft(const PlaneFftSize& size) const { return {size, *stream_}; }
+
+ private:
+  const DeviceStream* stream_;
+};
+
+}  // namespace ringweave::detail::gpu
