@@ -78,7 +78,7 @@ class RadialKernel {
                                    const KernelSupport& support);
 
   /// K(theta) = sum_k coefficient[k] p_k, the CapPolynomials of a cap, zero beyond its edge.
-  static RadialKernel on_cap(double theta_cut, std::span<const double> coefficient);
+  static RadialKernel on_cap(double theta_cut, std::span<const double> coefficient, int spin = 0);
 
   /// Radians, more than 0, at most pi. Pixels at this very distance belong to the kernel.
   double support() const;
