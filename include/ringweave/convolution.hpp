@@ -138,11 +138,13 @@ struct HarmonicPart {
 /// Specification of a split: the kernel, the maps, the allowed error, and the ranks for which times
 /// are predicted.
 struct KernelSplitSpec {
-  std::vector<double> k_l;  ///< l = 0..lmax, not all 0
+  /// l = 0..lmax, not all 0 from the spin on; of E and of B for fields of spin
+  std::vector<double> k_l;
   /// C_l of the maps, l = 0..lmax or more; empty: white up to lmax, no power above. Values above
   /// lmax (up to 4 nside) are power that the harmonic method would drop: pixels of independent
-  /// noise have C_l to 4 nside.
+  /// noise have C_l to 4 nside. For fields of spin the sum of E and B; its scale does not matter.
   std::vector<double> cl{};
+  int spin = 0;            ///< of the fields, 0 to RadialKernel::most_spin
   std::int64_t nside = 0;  ///< of the HEALPix maps; lmax at most 3 nside - 1
   /// Bound on SplitError::total, 1e-13 to less than 1.
   double error = 1e-5;
@@ -187,18 +189,18 @@ struct SplitCandidate {
   /// Number of ranks, the last ones, that do the harmonic part while the others convolve on rings;
   /// 0: all ranks do both.
   int n_harmonic = 0;
-  // Predicted for one map.
+  // Predicted for one field: a map, or the two of a spin.
   Estimate harmonic{};
   Estimate rings{};
-  Estimate sending{};  ///< the map to the ranks of the harmonic part, and theirs back
+  Estimate sending{};  ///< the field to the ranks of the harmonic part, and theirs back
   /// Sum of the parts (at once: the slower one); side by side the slower part and the sending.
   Estimate total{};
 };
 
 /// Split of K_l into a part with degrees l <= l_cut, to be applied to a_lm, and a compact one with
-/// theta <= theta_cut, for rings: K_l = harmonic_l + (Legendre transform of compact)_l. Of all
-/// supports and placements the one with the least predicted time within the error bound. Copies
-/// share their data. Not collective.
+/// theta <= theta_cut, for rings: K_l = harmonic_l + (Legendre transform of compact)_l, for fields
+/// of spin s the transform by d^l_ss. Of all supports and placements the one with the least
+/// predicted time within the error bound. Copies share their data. Not collective.
 ///
 /// The harmonic part takes up whatever the compact part has in degrees <= l_cut, so only degrees
 /// above are fitted: K(theta) as a sum of polynomials on the cap, least squares with the weights
@@ -249,16 +251,19 @@ class KernelSplit {
 /// The maps a split kernel is applied to.
 struct SplitMaps {
   std::shared_ptr<const RingGrid> grid;  ///< HEALPix of the nside the split was searched for
-  std::int64_t n_maps = 1;
+  std::int64_t n_maps = 1;               ///< two for each field of spin, as Q and U
   /// Bytes of a stored pixel, for which memory is planned. Maps of a longer type are refused.
   std::int64_t bytes_per_pixel = sizeof(double);
   HarmonicPart harmonic{};
+  /// Which rank owns which rings, as ring_bands() of a convolution of the same placement on the
+  /// same grid; null: bands of equal cost.
+  std::shared_ptr<const detail::RingDistribution> ring_bands{};
 };
 
-/// Convolution of scalar maps with a split kernel: its harmonic part through a_lm of degrees up to
-/// l_cut, its compact part on the rings, with the grid's own quadrature weights in both. No
-/// iterations. As the split is placed (SplitCandidate::n_harmonic), all ranks do both parts, or two
-/// groups of ranks one each, side by side. The harmonic part may be on a device
+/// Convolution of scalar maps, or of fields of spin, with a split kernel: its harmonic part through
+/// a_lm of degrees up to l_cut, its compact part on the rings, with the grid's own quadrature
+/// weights in both. No iterations. As the split is placed (SplitCandidate::n_harmonic), all ranks do
+/// both parts, or two groups of ranks one each, side by side. The harmonic part may be on a device
 /// (SplitMaps::harmonic): its group's, or that of ranks whose cores convolve on rings meanwhile.
 ///
 /// Results are bitwise the same for any number of threads. Members are not collective unless they

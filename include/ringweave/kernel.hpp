@@ -91,9 +91,10 @@ class RadialKernel {
   /// Makes the kernel K(theta) = sum_k coefficient[k] p_k, the CapPolynomials of a cap, zero beyond
   /// its edge.
   /// theta_cut  radians, more than 0, at most 1.5
-  /// Error      UsageError for another theta_cut, and when a coefficient is not finite or all are
-  ///            0.
-  static RadialKernel on_cap(double theta_cut, std::span<const double> coefficient);
+  /// spin       of the fields, 0 to most_spin
+  /// Error      UsageError for another theta_cut or spin, and when a coefficient is not finite or
+  ///            all are 0.
+  static RadialKernel on_cap(double theta_cut, std::span<const double> coefficient, int spin = 0);
 
   /// Returns the support in radians, more than 0, at most pi. Pixels at this very distance belong
   /// to the kernel.

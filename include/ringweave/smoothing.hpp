@@ -105,6 +105,6 @@ SmoothingReport smooth_harmonic_onto(SphericalHarmonicTransform& from,
 template <class T, class Convolution>
 SmoothingReport smooth_on_rings(const Communicator& comm, Convolution& convolution,
                                 const MaskOptions& treatment, MapView<T> in, MapView<T> out,
-                                RingConvolution* of_masks = nullptr);
+                                Convolution* of_masks = nullptr);
 
 }  // namespace ringweave

@@ -32,15 +32,15 @@ void normalize(const Communicator& comm, Convolution& convolution, const MaskedM
 }
 
 /// The same for maps of spin: masks are scalar maps, and those that are alike are smoothed once.
-template <class T>
-void normalize_spin(const Communicator& comm, RingConvolution& of_masks, const MaskedMap& treated,
+template <class T, class Convolution>
+void normalize_spin(const Communicator& comm, Convolution& of_masks, const MaskedMap& treated,
                     MapView<T> scratch, MapView<T> out) {
   auto smoothed = agreed(comm, [&] { return MapBuffer<T>(1, scratch.size()); });
   std::vector<char> done(to_size(out.n_components()), 0);
   for (std::int64_t first = 0; first < out.n_components(); ++first) {
     if (!treated.is_normalized(first) || done[to_size(first)] != 0) continue;
     treated.write_mask<T>(first, scratch.component(0));
-    of_masks.convolve<T>(scratch.components(0, 1), smoothed.view());
+    of_masks.template convolve<T>(scratch.components(0, 1), smoothed.view());
     for (std::int64_t c = first; c < out.n_components(); ++c) {
       if (done[to_size(c)] != 0 || !treated.mask().same(comm, c, first)) continue;
       done[to_size(c)] = 1;
@@ -54,7 +54,7 @@ void normalize_spin(const Communicator& comm, RingConvolution& of_masks, const M
 template <class T, class Convolution>
 SmoothingReport smooth_on_rings(const Communicator& comm, Convolution& convolution,
                                 const MaskOptions& treatment, MapView<T> in, MapView<T> out,
-                                RingConvolution* of_masks) {
+                                Convolution* of_masks) {
   const MaskedMap treated(comm, convolution.rings(), treatment, in);
   SmoothingReport report{.maps = {{treated.unseen_pixels(), treated.removed()}}, .convolutions = 1};
   convolution.template convolve<T>(in, out);
@@ -72,7 +72,7 @@ SmoothingReport smooth_on_rings(const Communicator& comm, Convolution& convoluti
 
 #define RINGWEAVE_INSTANTIATE(T, Convolution)                                                     \
   template SmoothingReport smooth_on_rings(const Communicator&, Convolution&, const MaskOptions&, \
-                                           MapView<T>, MapView<T>, RingConvolution*);
+                                           MapView<T>, MapView<T>, Convolution*);
 RINGWEAVE_INSTANTIATE(float, RingConvolution)
 RINGWEAVE_INSTANTIATE(double, RingConvolution)
 RINGWEAVE_INSTANTIATE(float, SplitConvolution)

@@ -82,9 +82,10 @@ RingDistribution::RingDistribution(std::shared_ptr<const RingGrid> grid,
 
 RingDistribution::RingDistribution(const RingDistribution& few, int first_rank, int n_ranks)
     : grid_(few.grid_), owner_(few.owner_) {
-  if (first_rank < 0 || first_rank > n_ranks - few.n_ranks()) {
+  const int n_owners = *std::max_element(owner_.begin(), owner_.end()) + 1;
+  if (first_rank < 0 || first_rank > n_ranks - n_owners) {
     throw UsageError(fmt::format("rings of {} ranks go to those from {} on of {}; there are fewer",
-                                 few.n_ranks(), first_rank, n_ranks));
+                                 n_owners, first_rank, n_ranks));
   }
   for (int& owner : owner_) owner += first_rank;
   collect_bands(n_ranks);

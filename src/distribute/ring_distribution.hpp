@@ -40,9 +40,9 @@ class RingDistribution {
   /// Error  UsageError unless every ring has such a cost, and when their sum exceeds 2^61.
   RingDistribution(std::shared_ptr<const RingGrid> grid, std::span<const std::int64_t> costs,
                    int n_ranks);
-  /// The same bands among more ranks: rank r of `few` becomes rank first_rank + r of n_ranks, and
-  /// the others own no ring.
-  /// Error  UsageError when there are not that many ranks.
+  /// The same bands among other ranks: rank r of `few` becomes rank first_rank + r of n_ranks, and
+  /// those besides own no ring.
+  /// Error  UsageError when ranks that own rings are not among them.
   RingDistribution(const RingDistribution& few, int first_rank, int n_ranks);
 
   int n_ranks() const { return static_cast<int>(rank_begin_.size()) - 1; }

@@ -30,8 +30,8 @@ class Predictions(SkyTest):
         (self.folder / name).write_text(json.dumps(machine))
         return name
 
-    def refused(self, *arguments, code, says):
-        result = self.done(*arguments, code=code)
+    def refused(self, *arguments, code, says, **run):
+        result = self.done(*arguments, code=code, **run)
         self.assertEqual(len(result.messages()), 1, result)
         for words in says:
             self.assertIn(words, result.messages()[0])
@@ -295,8 +295,8 @@ class SmoothBySplit(Predictions):
         kernel = (1 + degrees * (degrees + 1) / 10) ** -0.75 * np.exp(-((5 * degrees / LMAX) ** 2) / 2)
         np.savetxt(cls.folder / "tail.txt", np.column_stack([degrees, kernel]))
 
-    def smooth(self, method, *options, **run):
-        out = self.done("smooth", "sky.h5", f"{method}.h5", "--beam", "tail.txt", "--fields", "T", "--method", method,
+    def smooth(self, method, *options, fields="T", source="sky.h5", **run):
+        out = self.done("smooth", source, f"{method}.h5", "--beam", "tail.txt", "--fields", fields, "--method", method,
                         "--lmax", LMAX, *options, "--overwrite", **run).out
         return out, self.read(f"{method}.h5")
 
@@ -332,6 +332,38 @@ class SmoothBySplit(Predictions):
             alike = of_split.setdefault((plan["l_cut"], plan["support_degrees"]), ours)
             self.assertLessEqual(rms_difference(ours, alike), 1e-12)
 
+    def test_q_and_u_are_those_of_the_harmonic_method_within_the_error(self):
+        """T has one split, Q and U have another, both with one placement."""
+        for fields, spins in (("TQU", [0, 2]), ("QU", [2])):
+            expected = self.smooth("harmonic", "--iter", 0, fields=fields)[1]
+            of_splits = {}
+            for ranks, placed in ((1, None), (2, 0), (2, 1), (3, None), (3, 1)):
+                options = () if placed is None else ("--harmonic-ranks", placed)
+                out, ours = self.smooth("split", "--error", 1e-3, "--report", "report.json", *options, fields=fields,
+                                        ranks=ranks)
+                self.assertIn("split method, l_cut", out)
+                self.assertLessEqual(rms_difference(ours[-2:], expected[-2:]), 1e-3)
+                self.assertLessEqual(rms_difference(ours[0], expected[0]), 1e-3)
+                plan = json.loads((self.folder / "report.json").read_text())["plan"]
+                splits = plan["splits"]
+                self.assertEqual([split["spin"] for split in splits], spins)
+                self.assertEqual(plan["l_cut"], max(split["l_cut"] for split in splits))
+                if placed is not None:
+                    self.assertEqual(plan["harmonic_ranks"], placed)
+                alike = of_splits.setdefault(json.dumps(splits), ours)
+                self.assertLessEqual(rms_difference(ours, alike), 1e-12)
+            single = self.smooth("split", "--error", 1e-3, "--precision", "single", fields=fields, ranks=2)[1]
+            self.assertLessEqual(rms_difference(single, expected), 1e-3 + 1e-6)
+
+    def test_masks_of_q_and_u_are_smoothed_by_the_split_of_t(self):
+        seen = self.masked_sky("holes.h5")
+        for fields in ("TQU", "QU"):
+            options = ("--unseen", "normalize")
+            expected = self.smooth("harmonic", "--iter", 0, *options, fields=fields, source="holes.h5")[1][:, seen]
+            for ranks in (1, 3):
+                ours = self.smooth("split", "--error", 1e-3, *options, fields=fields, source="holes.h5", ranks=ranks)[1]
+                self.assertLessEqual(rms_difference(ours[:, seen], expected), 1e-3)
+
     def test_the_plan_of_groups_says_who_needs_what(self):
         out = self.done("smooth", "sky.h5", "none.h5", "--beam", "tail.txt", "--fields", "T", "--method", "split",
                         "--lmax", LMAX, "--error", 1e-3, "--harmonic-ranks", 1, "--dry-run", ranks=3).out
@@ -348,9 +380,26 @@ class SmoothBySplit(Predictions):
             self.assertIn(words, out)
         self.assertFalse((self.folder / "split.h5").exists())
 
+    def test_the_plan_of_q_and_u_says_how_their_kernel_is_split(self):
+        for ranks in (1, 3):
+            out = self.done("smooth", "sky.h5", "none.h5", "--beam", "tail.txt", "--method", "split", "--lmax", LMAX,
+                            "--error", 1e-3, "--harmonic-ranks", ranks // 2, "--dry-run", ranks=ranks).out
+            for words in ("split method, 3 map(s)", "  l_cut", "  Q and U: l_cut", "harmonic part", "predicted"):
+                self.assertIn(words, out)
+        self.assertFalse((self.folder / "none.h5").exists())
+
     def test_what_cannot_be_split_is_refused(self):
         usual = ("smooth", "sky.h5", "none.h5", "--beam", "tail.txt", "--method", "split")
-        for options, says in (((), "scalar"), (("--fields", "T", "--iter", 2), "--iter"),
+        degrees = np.arange(LMAX + 1)
+        b_l = np.exp(-degrees * (degrees + 1) * 0.07**2 / 2)
+        np.savetxt(self.folder / "two.txt", np.column_stack([degrees, b_l, b_l**1.2, b_l]), header="l T E B")
+        for ranks in (1, 3):
+            for fields in ("TQU", "QU"):
+                self.refused("smooth", "sky.h5", "none.h5", "--beam", "two.txt", "--method", "split", "--fields", fields,
+                             code=2, says=["--method split smooths Q and U with one beam", "use --method harmonic"],
+                             ranks=ranks)
+        self.refused(*usual, "--error", 1e-12, code=2, says=["--method split, Q and U: no compact part keeps the error"])
+        for options, says in ((("--fields", "T", "--iter", 2), "--iter"),
                               (("--fields", "T", "--support", "1deg"), "--support"),
                               (("--fields", "T", "--harmonic-ranks", 1), "expected 0 to 0"),
                               (("--fields", "T", "--harmonic-ranks", "-1"), "--harmonic-ranks")):

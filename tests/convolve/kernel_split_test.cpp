@@ -81,7 +81,7 @@ double fractional_error(const KernelSplitSpec& spec, const KernelSplit& split) {
   for (std::size_t l = 0; l < split.harmonic().size(); ++l) sum[l] += split.harmonic()[l];
   double missed = 0;
   double whole = 0;
-  for (std::size_t l = 0; l < sum.size(); ++l) {
+  for (std::size_t l = to_size(spec.spin); l < sum.size(); ++l) {
     const double weight = (2.0 * static_cast<double>(l) + 1) * (spec.cl.empty() ? 1.0 : spec.cl[l]);
     missed += weight * (spec.k_l[l] - sum[l]) * (spec.k_l[l] - sum[l]);
     whole += weight * spec.k_l[l] * spec.k_l[l];
@@ -100,9 +100,15 @@ TEST(KernelSplit, CountsTheSlowerPartWhereBothAreDoneAtOnce) {
     EXPECT_DOUBLE_EQ(found.total.seconds, std::max(found.harmonic.seconds, found.rings.seconds));
 }
 
-TEST(KernelSplit, PartsAddUpToTheKernelWithinThePredictedError) {
+class KernelSplitOfSpin : public testing::TestWithParam<int> {
+ protected:
+  int spin_ = GetParam();
+};
+
+TEST_P(KernelSplitOfSpin, PartsAddUpToTheKernelWithinThePredictedError) {
   for (const bool is_white : {true, false}) {
     KernelSplitSpec spec = small_problem();
+    spec.spin = spin_;
     for (int l = 0; !is_white && l < 129; ++l) spec.cl.push_back(1 / (1 + 0.1 * l * (l + 1.0)));
     const KernelSplit split(spec);
     ASSERT_TRUE(split.has_parts()) << split.reason();
@@ -115,12 +121,30 @@ TEST(KernelSplit, PartsAddUpToTheKernelWithinThePredictedError) {
     // Equal up to l_cut, to rounding.
     EXPECT_EQ(ssize64(split.harmonic()), split.best().l_cut + 1);
     const std::vector<double> compact = split.compact().multipoles(128);
-    for (std::size_t l = 0; l < split.harmonic().size(); ++l)
-      EXPECT_NEAR(split.harmonic()[l] + compact[l], spec.k_l[l], 1e-15);
+    for (std::size_t l = 0; l < split.harmonic().size(); ++l) {
+      const double expected = l < to_size(spin_) ? 0 : spec.k_l[l];
+      EXPECT_NEAR(split.harmonic()[l] + compact[l], expected, 1e-15);
+    }
+    EXPECT_EQ(split.compact().spin(), spin_);
     EXPECT_EQ(split.compact().support(), split.best().theta_cut);
     EXPECT_EQ(split.compact().at(split.best().theta_cut * (1 + 1e-9)), 0);
   }
 }
+
+// Degrees below the spin are none of a field's, whatever their K_l and C_l.
+TEST_P(KernelSplitOfSpin, DoesNotDependOnDegreesBelowTheSpin) {
+  KernelSplitSpec spec = small_problem();
+  spec.spin = spin_;
+  spec.cl.assign(129, 1.0);
+  const KernelSplit split(spec);
+  std::fill_n(spec.k_l.begin(), spin_, 50.0);
+  std::fill_n(spec.cl.begin(), spin_, 1e6);
+  const KernelSplit same(spec);
+  EXPECT_EQ(same.best().l_cut, split.best().l_cut);
+  EXPECT_EQ(same.harmonic(), split.harmonic());
+}
+
+INSTANTIATE_TEST_SUITE_P(Spins, KernelSplitOfSpin, testing::Values(0, 1, 2, 3));
 
 TEST(KernelSplit, NeedsFewerDegreesForWiderSupportsAndLargerErrors) {
   KernelSplitSpec spec = small_problem();
@@ -152,7 +176,7 @@ double dense_error(const KernelSplitSpec& spec, double theta_cut, int l_cut) {
   for (int k = 0; k < n; ++k) {
     std::vector<double> unit(to_size(n), 0.0);
     unit[to_size(k)] = 1;
-    multipoles.push_back(RadialKernel::on_cap(theta_cut, unit).multipoles(weights.last));
+    multipoles.push_back(RadialKernel::on_cap(theta_cut, unit, spec.spin).multipoles(weights.last));
   }
   for (std::size_t l = 0; l < weights.weight.size(); ++l) {
     const bool is_fitted = static_cast<int>(l) <= weights.lmax;
@@ -171,7 +195,8 @@ double dense_error(const KernelSplitSpec& spec, double theta_cut, int l_cut) {
     pad();
   }
   const std::vector<double> beyond = rows_of_normal_matrix(
-      CapMultipoles(theta_cut, n, weights.lmax, weights.last).beyond_last(), to_size(n), 2e-13);
+      CapMultipoles(theta_cut, n, weights.lmax, weights.last, spec.spin).beyond_last(), to_size(n),
+      2e-13);
   for (std::size_t row = 0; row < beyond.size(); row += to_size(n) + 1) {
     each([&](std::size_t k) { return weights.beyond * beyond[row + k]; });
     pad();
@@ -187,16 +212,19 @@ double dense_error(const KernelSplitSpec& spec, double theta_cut, int l_cut) {
 }
 
 TEST(KernelSplit, FindsWhatOneFitOfBothPartsFindsBySingularValues) {
-  KernelSplitSpec spec = small_problem();
-  spec.theta_cuts.pop_back();
-  const KernelSplit split(spec);
-  for (const SplitCandidate& candidate : split.scan()) {
-    const double dense = dense_error(spec, candidate.theta_cut, candidate.l_cut);
-    EXPECT_NEAR(candidate.error / dense, 1, 1e-3) << candidate.theta_cut;
+  for (const int spin : {0, 2}) {
+    KernelSplitSpec spec = small_problem();
+    spec.spin = spin;
+    spec.theta_cuts.pop_back();
+    const KernelSplit split(spec);
+    for (const SplitCandidate& candidate : split.scan()) {
+      const double dense = dense_error(spec, candidate.theta_cut, candidate.l_cut);
+      EXPECT_NEAR(candidate.error / dense, 1, 1e-3) << candidate.theta_cut;
+    }
+    // One degree less misses the bound.
+    const SplitCandidate& least = split.scan().front();
+    EXPECT_GT(dense_error(spec, least.theta_cut, least.l_cut - 1), 0.999 * spec.error);
   }
-  // One degree less misses the bound.
-  const SplitCandidate& least = split.scan().front();
-  EXPECT_GT(dense_error(spec, least.theta_cut, least.l_cut - 1), 0.999 * spec.error);
 }
 
 /// The paper's own fit, Eqs. 2 to 6: K(theta) at the rings of a quadrature exact for lmax; normal
@@ -313,6 +341,11 @@ TEST(KernelSplit, PredictsItsOwnCosts) {
     EXPECT_GT(candidate.rings.seconds, 0);
   }
   EXPECT_LT(scan.front().rings.seconds, scan.back().rings.seconds);
+  // A field of spin is two maps.
+  spec.spin = 2;
+  const KernelSplit spins(spec);
+  EXPECT_GT(spins.harmonic_only().seconds, split.harmonic_only().seconds);
+  for (const SplitCandidate& candidate : spins.scan()) EXPECT_GT(candidate.rings.seconds, 0);
 }
 
 TEST(KernelSplit, PredictsTheCostsOfEveryPlacement) {
@@ -463,13 +496,16 @@ TEST_F(HostileKernel, ForAnErrorOutOfReachIsLeftToTheHarmonics) {
 }
 
 TEST_F(HostileKernel, OfFewDegreesHasAnAnswer) {
-  for (const std::size_t n : {2U, 3U, 10U}) {
-    KernelSplitSpec spec = small_problem();
-    spec.k_l.resize(n);
-    expect_an_answer(spec);
-    spec.theta_cuts.clear();
-    spec.nside = 16;
-    expect_an_answer(spec);
+  for (const int spin : {0, 2}) {
+    for (const std::size_t n : {2U, 3U, 10U}) {
+      KernelSplitSpec spec = small_problem();
+      spec.spin = spin;
+      spec.k_l.resize(n + to_size(spin));
+      expect_an_answer(spec);
+      spec.theta_cuts.clear();
+      spec.nside = 16;
+      expect_an_answer(spec);
+    }
   }
 }
 
@@ -482,6 +518,20 @@ TEST_F(HostileKernel, InASpecificationThatContradictsItselfIsRefused) {
   refuses([](KernelSplitSpec& s) { s.k_l[3] = std::nan(""); }, "K_3 is nan");
   refuses([](KernelSplitSpec& s) { s.k_l.clear(); }, "0 values of K_l");
   refuses([](KernelSplitSpec& s) { s.k_l.assign(129, 0.0); }, "no degree has both");
+  refuses([](KernelSplitSpec& s) { s.spin = -1; }, "of spin -1; expected 0 to 3");
+  refuses([](KernelSplitSpec& s) { s.spin = 4; }, "of spin 4; expected 0 to 3");
+  refuses(
+      [](KernelSplitSpec& s) {
+        s.spin = 2;
+        s.k_l.resize(3);
+      },
+      "3 values of K_l; expected lmax of 3 or more");
+  refuses(
+      [](KernelSplitSpec& s) {
+        s.spin = 2;
+        std::fill(s.k_l.begin() + 2, s.k_l.end(), 0.0);
+      },
+      "no degree has both");
   refuses([](KernelSplitSpec& s) { s.cl.assign(20, 1.0); }, "give as many of both");
   refuses([](KernelSplitSpec& s) { s.cl.assign(129, -1.0); }, "numbers of 0 or more");
   refuses([](KernelSplitSpec& s) { s.nside = 0; }, "nside = 0");

@@ -26,11 +26,11 @@ constexpr double arcmin = std::numbers::pi / (180 * 60);
 /// white: a_lm up to lmax; pixels: independent ones; cmb: C_l of the example spectrum.
 enum class Sky { white, pixels, cmb };
 
-class SplitAccuracy : public testing::TestWithParam<std::tuple<std::int64_t, Sky>> {
+class SplitAccuracy : public testing::TestWithParam<std::tuple<std::int64_t, Sky, int>> {
  protected:
   SplitAccuracy()
       : transform_(Communicator::self(),
-                   Case{share(RingGrid::healpix(nside_)), lmax_, lmax_, {0}}.spec()),
+                   Case{share(RingGrid::healpix(nside_)), lmax_, lmax_, {spin_}}.spec()),
         weights_(ring_weights(transform_.rings())) {}
 
   /// K_l = sqrt(C_l) B_l with a beam as wide in pixels as `fwhm_at_2048` arcmin at nside 2048.
@@ -39,12 +39,13 @@ class SplitAccuracy : public testing::TestWithParam<std::tuple<std::int64_t, Sky
     const Beam beam =
         gaussian_beam(fwhm_at_2048 * arcmin * 2048 / static_cast<double>(nside_), lmax_);
     for (int l = 0; l <= lmax_; ++l)
-      spec.k_l.push_back(std::sqrt(cl_(Spectra::TT, l)) * beam.t[to_size(l)]);
+      spec.k_l.push_back(std::sqrt(cl_(of_map_, l)) * beam.t[to_size(l)]);
+    spec.spin = spin_;
     spec.nside = nside_;
     spec.error = error;
     spec.theta_cuts = {2 * 64.0 / lmax_ / 3};
     const int last = sky_ == Sky::pixels ? static_cast<int>(4 * nside_) : lmax_;
-    for (int l = 0; l <= last; ++l) spec.cl.push_back(sky_ == Sky::cmb ? cl_(Spectra::TT, l) : 1.0);
+    for (int l = 0; l <= last; ++l) spec.cl.push_back(sky_ == Sky::cmb ? cl_(of_map_, l) : 1.0);
     return spec;
   }
 
@@ -53,6 +54,7 @@ class SplitAccuracy : public testing::TestWithParam<std::tuple<std::int64_t, Sky
     AlmBuffer<double> alm = random_alm(transform_, which);
     Beam amplitude;
     for (const double c : spec.cl) amplitude.t.push_back(std::sqrt(c));
+    amplitude.e = amplitude.b = amplitude.t;
     multiply(amplitude, transform_.alm_layout(), transform_.fields(), alm.view());
     return synthesized(transform_, alm);
   }
@@ -61,8 +63,14 @@ class SplitAccuracy : public testing::TestWithParam<std::tuple<std::int64_t, Sky
     return adjoint_of(transform_, map, weights_);
   }
 
-  Spectra spectrum(const AlmBuffer<double>& alm) const {
-    return power_spectra<double>(Communicator::self(), transform_.alm_layout(), alm.view());
+  /// C_l of T, or of E and B together.
+  std::vector<double> spectrum(const AlmBuffer<double>& alm) const {
+    const Spectra of =
+        power_spectra<double>(Communicator::self(), transform_.alm_layout(), alm.view());
+    std::vector<double> cl;
+    for (int l = 0; l <= lmax_; ++l)
+      cl.push_back(of(Spectra::TT, l) + of(Spectra::EE, l) + of(Spectra::BB, l));
+    return cl;
   }
 
   struct Errors {
@@ -74,33 +82,38 @@ class SplitAccuracy : public testing::TestWithParam<std::tuple<std::int64_t, Sky
     MapBuffer<double> map = draw(spec, which);
     AlmBuffer<double> alm = adjoint(map);
     Beam kernel;
-    kernel.t = spec.k_l;
+    kernel.t = kernel.e = kernel.b = spec.k_l;
     multiply(kernel, transform_.alm_layout(), transform_.fields(), alm.view());
     const MapBuffer<double> expected = synthesized(transform_, alm);
-    SplitConvolution convolution(Communicator::self(), split, {transform_.spec().grid});
+    SplitConvolution convolution(Communicator::self(), split,
+                                 {transform_.spec().grid, map.n_components()});
     MapBuffer<double> found = transform_.make_map<double>();
     convolution.convolve<double>(map.view(), found.view());
     const double rms = relative_error(Communicator::self(), found, expected).rms;
 
     // Of the difference alone: the quadrature's effect on the map itself is no error of the split.
-    for (std::int64_t i = 0; i < found.size(); ++i)
+    for (std::int64_t i = 0; i < found.n_components() * found.size(); ++i)
       found.view().data()[i] -= expected.view().data()[i];
-    const Spectra exact = spectrum(alm);
+    const std::vector<double> exact = spectrum(alm);
     const AlmBuffer<double> missed = adjoint(found);
-    for (std::int64_t i = 0; i < alm.size(); ++i) alm.view().data()[i] += missed.view().data()[i];
-    const Spectra with = spectrum(alm);
+    for (std::int64_t i = 0; i < alm.n_components() * alm.size(); ++i)
+      alm.view().data()[i] += missed.view().data()[i];
+    const std::vector<double> with = spectrum(alm);
     double missed_power = 0;
     double power = 0;
-    for (int l = 0; l <= lmax_; ++l) {
-      const double gap = std::sqrt(with(Spectra::TT, l)) - std::sqrt(exact(Spectra::TT, l));
-      missed_power += (2 * l + 1) * gap * gap;
-      power += (2 * l + 1) * exact(Spectra::TT, l);
+    for (std::size_t l = 0; l < exact.size(); ++l) {
+      const double modes = 2 * static_cast<double>(l) + 1;
+      const double gap = std::sqrt(with[l]) - std::sqrt(exact[l]);
+      missed_power += modes * gap * gap;
+      power += modes * exact[l];
     }
     return {rms, std::sqrt(missed_power / power)};
   }
 
   std::int64_t nside_ = std::get<0>(GetParam());
   Sky sky_ = std::get<1>(GetParam());
+  int spin_ = std::get<2>(GetParam());
+  Spectra::Name of_map_ = spin_ == 0 ? Spectra::TT : Spectra::EE;
   int lmax_ = static_cast<int>(2 * nside_);
   Spectra cl_ = read_text_spectra(RINGWEAVE_SOURCE_DIR "/examples/lcdm_cl.txt").spectra;
   SphericalHarmonicTransform transform_;
@@ -129,7 +142,8 @@ TEST_P(SplitAccuracy, IsThePredictedOne) {
 
 INSTANTIATE_TEST_SUITE_P(Maps, SplitAccuracy,
                          testing::Combine(testing::Values(64, 128),
-                                          testing::Values(Sky::white, Sky::pixels, Sky::cmb)));
+                                          testing::Values(Sky::white, Sky::pixels, Sky::cmb),
+                                          testing::Values(0, 2)));
 
 }  // namespace
 }  // namespace ringweave::detail::test

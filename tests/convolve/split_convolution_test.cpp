@@ -2,7 +2,9 @@
 #include <gmock/gmock.h>
 
 #include <memory>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "ringweave/analysis.hpp"
 #include "ringweave/convolution.hpp"
@@ -21,24 +23,25 @@ namespace {
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
-/// Both methods of smoothing two white maps on the same rings.
+/// Both methods of smoothing two white maps, or the two of a field of spin, on the same rings.
 class SplitSmoothing : public OnEveryRankCount {
  protected:
   template <class T>
   void expect_the_same(std::int64_t nside, const MaskOptions& treatment, bool with_unseen,
-                       double more = 0) const {
-    const KernelSplitSpec spec = split_problem(nside);
+                       double more = 0, int spin = 0) const {
+    const KernelSplitSpec spec = split_problem(nside, spin);
     const KernelSplit split(spec);
     ASSERT_TRUE(split.has_parts()) << split.reason();
     const Grid grid = share(RingGrid::healpix(nside));
     SplitConvolution convolution(comm(), split, {grid, 2, sizeof(T)});
     const int lmax = static_cast<int>(2 * nside);
-    TransformSpec transform = Case{grid, lmax, lmax, {0, 0}}.spec();
-    transform.ring_bands = convolution.ring_bands();
+    std::vector<int> spins = spin == 0 ? std::vector<int>{0, 0} : std::vector<int>{spin};
+    TransformSpec transform = Case{grid, lmax, lmax, std::move(spins)}.spec();
+    const auto bands = transform.ring_bands = convolution.ring_bands();
     SphericalHarmonicTransform harmonic(comm(), transform);
     SmoothingOptions options;
     static_cast<MaskOptions&>(options) = treatment;
-    options.beam.t = spec.k_l;
+    options.beam.t = options.beam.e = options.beam.b = spec.k_l;
     options.weights = std::make_shared<const AnalysisWeights>(
         AnalysisWeights{ring_weights(harmonic.rings()), {}});
     options.n_iter = 0;
@@ -47,8 +50,13 @@ class SplitSmoothing : public OnEveryRankCount {
     MapBuffer<T> in = copy_of(expected);
     MapBuffer<T> out = harmonic.make_map<T>();
     const SmoothingReport by_harmonics = smooth_harmonic<T>(harmonic, options, expected.view());
-    const SmoothingReport report =
-        smooth_on_rings<T>(comm(), convolution, treatment, in.view(), out.view());
+    std::optional<SplitConvolution> of_masks;
+    if (spin > 0 && treatment.unseen == UnseenPolicy::normalize) {
+      of_masks.emplace(comm(), KernelSplit(split_problem(nside)),
+                       SplitMaps{.grid = grid, .bytes_per_pixel = sizeof(T), .ring_bands = bands});
+    }
+    const SmoothingReport report = smooth_on_rings<T>(comm(), convolution, treatment, in.view(),
+                                                      out.view(), of_masks ? &*of_masks : nullptr);
     EXPECT_EQ(report.maps.front().unseen_pixels, by_harmonics.maps.front().unseen_pixels);
     EXPECT_EQ(report.convolutions, by_harmonics.mask_transforms > 0 ? 2 : 1);
     for (std::int64_t i = 0; i < out.n_components() * out.size(); ++i) {
@@ -61,11 +69,12 @@ class SplitSmoothing : public OnEveryRankCount {
     EXPECT_LE(error.rms, split.error().total + more);
     EXPECT_GT(error.rms, 0);
     const SplitError& predicted = split.error();
-    testing::Test::RecordProperty("rms_at_nside_" + std::to_string(nside),
-                                  testing::PrintToString(error.rms) + " predicted " +
-                                      testing::PrintToString(predicted.total) + " of fit " +
-                                      testing::PrintToString(predicted.fit) + " aliased " +
-                                      testing::PrintToString(predicted.aliased));
+    testing::Test::RecordProperty(
+        "rms_at_nside_" + std::to_string(nside) + "_spin_" + std::to_string(spin),
+        testing::PrintToString(error.rms) + " predicted " +
+            testing::PrintToString(predicted.total) + " of fit " +
+            testing::PrintToString(predicted.fit) + " aliased " +
+            testing::PrintToString(predicted.aliased));
   }
 
   template <class T>
@@ -90,6 +99,15 @@ TEST_P(SplitSmoothing, IsTheHarmonicSmoothingOnFinerGridsToo) {
   for (const std::int64_t nside : {128, 256}) expect_the_same<double>(nside, {}, false);
 }
 
+TEST_P(SplitSmoothing, OfFieldsOfSpinIsTheHarmonicSmoothingWithinThePredictedError) {
+  if (comm().size() > 3) return;
+  for (const int spin : {1, 2, 3}) {
+    expect_the_same<double>(64, {}, false, 0, spin);
+    expect_the_same<float>(64, {}, false, tolerance::single_storage, spin);
+  }
+  expect_the_same<double>(128, {}, false, 0, 2);
+}
+
 TEST_P(SplitSmoothing, TreatsUnseenPixelsAsTheHarmonicSmoothingDoes) {
   // A mask's edges have degrees above lmax, which no prediction includes.
   constexpr double of_edges = 1e-4;
@@ -97,6 +115,7 @@ TEST_P(SplitSmoothing, TreatsUnseenPixelsAsTheHarmonicSmoothingDoes) {
   for (const UnseenPolicy policy : {UnseenPolicy::restore, UnseenPolicy::normalize}) {
     treatment.unseen = policy;
     expect_the_same<double>(64, treatment, true, of_edges);
+    if (comm().size() <= 3) expect_the_same<double>(64, treatment, true, of_edges, 2);
   }
 }
 
@@ -116,6 +135,27 @@ TEST_P(SplitSmoothing, RefusesMapsOfAnotherGrid) {
   };
   refuses(share(RingGrid::healpix(32)), "healpix:32");
   refuses(nullptr, "not set");
+}
+
+TEST_P(SplitSmoothing, RefusesMapsThatAreNoFields) {
+  const KernelSplit split(split_problem(64, 2));
+  EXPECT_THAT(
+      [&] {
+        SplitConvolution convolution(comm(), split, {share(RingGrid::healpix(64)), 3});
+      },
+      ThrowsMessage<UsageError>(HasSubstr("fields of that spin are pairs of maps")));
+}
+
+TEST_P(SplitSmoothing, RefusesBandsOfAnotherGrid) {
+  const KernelSplit split(split_problem(64, 2));
+  const SplitConvolution other(comm(), split, {share(RingGrid::healpix(64)), 2});
+  EXPECT_THAT(
+      [&] {
+        SplitConvolution convolution(
+            comm(), split,
+            {.grid = share(RingGrid::healpix(64)), .n_maps = 2, .ring_bands = other.ring_bands()});
+      },
+      ThrowsMessage<UsageError>(HasSubstr("those of another grid or number of ranks")));
 }
 
 INSTANTIATE_TEST_SUITE_P(Ranks, SplitSmoothing, every_rank_count(), name_of_rank_groups);

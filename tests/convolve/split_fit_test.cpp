@@ -86,25 +86,30 @@ TEST(RowsOfANormalMatrix, HaveIt) {
 }
 
 /// (P p_k)_l of single polynomials on a cap, [l][k].
-std::vector<std::vector<double>> dense_multipoles(double theta_cut, int n, int last) {
+std::vector<std::vector<double>> dense_multipoles(double theta_cut, int n, int last, int spin) {
   std::vector<std::vector<double>> rows(to_size(last) + 1, std::vector<double>(to_size(n)));
   for (int k = 0; k < n; ++k) {
     std::vector<double> unit(to_size(n), 0.0);
     unit[to_size(k)] = 1;
-    const std::vector<double> k_l = RadialKernel::on_cap(theta_cut, unit).multipoles(last);
+    const std::vector<double> k_l = RadialKernel::on_cap(theta_cut, unit, spin).multipoles(last);
     for (std::size_t l = 0; l < rows.size(); ++l) rows[l][to_size(k)] = k_l[l];
   }
   return rows;
 }
 
-TEST(CapMultipoles, FitAsAllDegreesOneByOneDo) {
+class CapMultipolesOfSpin : public testing::TestWithParam<int> {
+ protected:
+  int spin_ = GetParam();
+};
+
+TEST_P(CapMultipolesOfSpin, FitAsAllDegreesOneByOneDo) {
   constexpr int last = 500;
   constexpr int n = 30;
   for (const double theta_cut : {0.05, 0.3}) {
-    const auto dense = dense_multipoles(theta_cut, n, last);
-    const CapMultipoles multipoles(theta_cut, n, 300, last);
+    const auto dense = dense_multipoles(theta_cut, n, last, spin_);
+    const CapMultipoles multipoles(theta_cut, n, 300, last, spin_);
     const std::vector<double> noise = normal_numbers(2 * (last + 1), 3);
-    int expected_first = 0;
+    int expected_first = spin_;
     for (const CapMultipoles::Block& block : multipoles.blocks()) {
       EXPECT_EQ(block.first, expected_first);
       expected_first = block.end();
@@ -129,14 +134,14 @@ TEST(CapMultipoles, FitAsAllDegreesOneByOneDo) {
   }
 }
 
-TEST(CapMultipoles, KnowWhatIsBeyondTheLastDegree) {
+TEST_P(CapMultipolesOfSpin, KnowWhatIsBeyondTheLastDegree) {
   constexpr int n = 12;
   const double theta_cut = 0.3;
   constexpr int last = 40;
-  const std::vector<double> matrix = CapMultipoles(theta_cut, n, 30, last).beyond_last();
+  const std::vector<double> matrix = CapMultipoles(theta_cut, n, 30, last, spin_).beyond_last();
   const std::vector<double> x = normal_numbers(n, 6);
   double expected = 0;
-  const std::vector<double> k_l = RadialKernel::on_cap(theta_cut, x).multipoles(6000);
+  const std::vector<double> k_l = RadialKernel::on_cap(theta_cut, x, spin_).multipoles(6000);
   for (int l = last + 1; l <= 6000; ++l)
     expected += (2.0 * l + 1) * k_l[to_size(l)] * k_l[to_size(l)];
   double found = 0;
@@ -145,6 +150,8 @@ TEST(CapMultipoles, KnowWhatIsBeyondTheLastDegree) {
   }
   EXPECT_NEAR(found / expected, 1, 1e-8);
 }
+
+INSTANTIATE_TEST_SUITE_P(Spins, CapMultipolesOfSpin, testing::Values(0, 2, 3));
 
 TEST(AliasedSpectrum, GrowsWithTheDegreesThatMeet) {
   const std::vector<double> white(2 * 64 + 1, 1.0);

@@ -18,8 +18,9 @@ inline std::shared_ptr<const SplitMachine> machine_with(SplitCosts costs) {
 }
 
 /// A kernel with a long tail for lmax = 2 nside, split for white maps.
-inline KernelSplitSpec split_problem(std::int64_t nside) {
+inline KernelSplitSpec split_problem(std::int64_t nside, int spin = 0) {
   KernelSplitSpec spec;
+  spec.spin = spin;
   spec.nside = nside;
   const int lmax = static_cast<int>(2 * nside);
   const double sigma = 3.5 / lmax;

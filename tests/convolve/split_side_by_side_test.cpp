@@ -29,8 +29,8 @@ using testing::ThrowsMessage;
 constexpr std::int64_t nside = 64;
 
 /// A split for that many ranks, the last n_harmonic of which run the harmonic part.
-KernelSplit split_for(int n_ranks, int n_harmonic) {
-  KernelSplitSpec spec = split_problem(nside);
+KernelSplit split_for(int n_ranks, int n_harmonic, int spin = 0) {
+  KernelSplitSpec spec = split_problem(nside, spin);
   spec.theta_cuts.pop_back();
   SplitCosts costs;
   costs.harmonic = costs.sending = [](int, int) { return Estimate{1}; };
@@ -73,8 +73,8 @@ class SplitSideBySide : public OnEveryRankCount {
  protected:
   template <class T>
   Smoothed<T> smooth(int n_harmonic, std::int64_t n_maps, const MaskOptions& treatment,
-                     bool with_hole, const HarmonicPart& part = {}) const {
-    SplitConvolution convolution(comm(), split_for(comm().size(), n_harmonic),
+                     bool with_hole, const HarmonicPart& part = {}, int spin = 0) const {
+    SplitConvolution convolution(comm(), split_for(comm().size(), n_harmonic, spin),
                                  {grid_, n_maps, sizeof(T), part});
     const bool does_harmonic = n_harmonic == 0 || comm().rank() >= comm().size() - n_harmonic;
     EXPECT_EQ(convolution.transform() != nullptr, does_harmonic);
@@ -88,11 +88,11 @@ class SplitSideBySide : public OnEveryRankCount {
 
   template <class T>
   void expect_as_one_after_other(std::int64_t n_maps, const MaskOptions& treatment, bool with_hole,
-                                 double bound) const {
-    const Smoothed<T> together = smooth<T>(0, n_maps, treatment, with_hole);
+                                 double bound, int spin = 0) const {
+    const Smoothed<T> together = smooth<T>(0, n_maps, treatment, with_hole, {}, spin);
     for (int n_harmonic = 1; n_harmonic < comm().size(); ++n_harmonic) {
       SCOPED_TRACE(std::to_string(n_harmonic) + " of " + std::to_string(comm().size()));
-      Smoothed<T> apart = smooth<T>(n_harmonic, n_maps, treatment, with_hole);
+      Smoothed<T> apart = smooth<T>(n_harmonic, n_maps, treatment, with_hole, {}, spin);
       EXPECT_EQ(apart.report.maps.front().unseen_pixels,
                 together.report.maps.front().unseen_pixels);
       EXPECT_EQ(apart.report.convolutions, together.report.convolutions);
@@ -124,6 +124,32 @@ TEST_P(SplitSideBySide, TakesBatchesAndMasks) {
   expect_as_one_after_other<double>(3, treatment, true, tolerance::round_trip);
 }
 
+TEST_P(SplitSideBySide, TakesFieldsOfSpin) {
+  if (comm().size() > 3) return;
+  for (const std::int64_t n_maps : {2, 4})
+    expect_as_one_after_other<double>(n_maps, {}, false, tolerance::round_trip, 2);
+  expect_as_one_after_other<float>(2, {}, false, tolerance::single_storage, 2);
+}
+
+// Of two splits with one placement, as those of T and of Q and U.
+TEST_P(SplitSideBySide, TakesTheBandsOfAnotherSplit) {
+  if (comm().size() > 3) return;
+  for (int n_harmonic = 0; n_harmonic < comm().size(); ++n_harmonic) {
+    const SplitConvolution spins(comm(), split_for(comm().size(), n_harmonic, 2), {grid_, 2});
+    const auto bands = spins.ring_bands();
+    const SplitMaps maps{.grid = grid_, .ring_bands = bands};
+    const SplitConvolution scalars(comm(), split_for(comm().size(), n_harmonic), maps);
+    EXPECT_EQ(scalars.rings().n_pixels(), spins.rings().n_pixels());
+    for (std::int64_t r = 0; r < grid_->n_rings(); ++r)
+      EXPECT_EQ(scalars.ring_bands()->owner(RingId{r}), bands->owner(RingId{r}));
+    if (n_harmonic == 0) continue;
+    const SplitConvolution all(comm(), split_for(comm().size(), 0, 2), {grid_, 2});
+    const SplitMaps on_all{.grid = grid_, .ring_bands = all.ring_bands()};
+    EXPECT_THAT([&] { SplitConvolution(comm(), split_for(comm().size(), n_harmonic), on_all); },
+                ThrowsMessage<UsageError>(HasSubstr("there are fewer")));
+  }
+}
+
 TEST_P(SplitSideBySide, DoesNotDependOnTheNumberOfThreads) {
   if (comm().size() == 1) return;
   const int before = omp_get_max_threads();
@@ -150,6 +176,9 @@ TEST_P(SplitSideBySide, AtOnceIsOneAfterTheOtherToTheLastBit) {
     EXPECT_TRUE(
         std::equal(expected, expected + n_maps * in_turn.map.size(), at_once.map.view().data()));
   }
+  const Smoothed<double> in_turn = smooth<double>(0, 2, {}, false, {}, 2);
+  const Smoothed<double> at_once = smooth<double>(0, 2, {}, false, {Backend::host, true}, 2);
+  EXPECT_TRUE(same_bits(at_once.map, in_turn.map));
 }
 
 TEST_P(SplitSideBySide, AtOnceRefusesMapsOfAnotherShapeAndGoesOn) {

@@ -88,7 +88,11 @@ TEST(RingDistribution, OfFewRanksBecomesOneOfMoreWhoseOthersOwnNothing) {
   }
   for (std::int64_t r = 0; r < plan_case.grid->n_rings(); ++r)
     EXPECT_EQ(more.owner(RingId{r}), few.owner(RingId{r}) + 2);
+  const RingDistribution back(RingDistribution(few, 0, 7), 0, 3);
+  EXPECT_EQ(back.n_ranks(), 3);
+  for (int rank = 0; rank < 3; ++rank) EXPECT_EQ(back.n_rings(rank), few.n_rings(rank));
   EXPECT_THROW(RingDistribution(few, 5, 7), UsageError);
+  EXPECT_THROW(RingDistribution(few, 0, 2), UsageError);
   EXPECT_THROW(RingDistribution(few, -1, 7), UsageError);
 }
 

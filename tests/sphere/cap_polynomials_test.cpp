@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/checked_cast.hpp"
+#include "kernel_reference.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/kernel.hpp"
 #include "sphere/kernel/legendre_sums.hpp"
@@ -106,11 +107,17 @@ std::vector<double> smooth_coefficients(int size) {
   return x;
 }
 
-TEST(RadialKernelOnACap, IsItsSeriesWithinAndZeroBeyond) {
+class RadialKernelOnACap : public testing::TestWithParam<int> {
+ protected:
+  int spin_ = GetParam();
+};
+
+TEST_P(RadialKernelOnACap, IsItsSeriesWithinAndZeroBeyond) {
   for (const double theta_cut : {0.02, 0.5, 1.5}) {
     const std::vector<double> x = smooth_coefficients(60);
-    const RadialKernel kernel = RadialKernel::on_cap(theta_cut, x);
+    const RadialKernel kernel = RadialKernel::on_cap(theta_cut, x, spin_);
     const CapPolynomials polynomials(theta_cut, 60);
+    EXPECT_EQ(kernel.spin(), spin_);
     EXPECT_EQ(kernel.support(), theta_cut);
     EXPECT_EQ(kernel.degree(), -1);
     double worst = 0;
@@ -124,22 +131,28 @@ TEST(RadialKernelOnACap, IsItsSeriesWithinAndZeroBeyond) {
   }
 }
 
-TEST(RadialKernelOnACap, HasTheMultipolesOfItsIntegral) {
+TEST_P(RadialKernelOnACap, HasTheMultipolesOfItsIntegral) {
   const double theta_cut = 0.6;
   const std::vector<double> x = smooth_coefficients(50);
-  const RadialKernel kernel = RadialKernel::on_cap(theta_cut, x);
+  const RadialKernel kernel = RadialKernel::on_cap(theta_cut, x, spin_);
   const std::vector<double> k_l = kernel.multipoles(200);
-  const CapPolynomials polynomials(theta_cut, 50);
+  for (int l = 0; l < spin_; ++l) EXPECT_EQ(k_l[to_size(l)], 0);
   // The midpoint rule in theta; the integrand is smooth at both ends too.
   constexpr int n = 20000;
-  for (const int l : {0, 1, 7, 60, 200}) {
+  for (const int l : {spin_, spin_ + 1, 7, 60, 200}) {
+    std::vector<double> unit(to_size(l) + 1, 0.0);
+    unit.back() = 4 * pi / (2.0 * l + 1);
+    const auto d_l = [&](double theta) {
+      return static_cast<double>(spin_ == 0 ? series_reference(unit, theta)
+                                            : spin_series_reference(unit, spin_, theta));
+    };
     double sum = 0;
     for (int i = 0; i < n; ++i) {
       const double theta = theta_cut * (i + 0.5) / n;
-      sum += kernel.at(theta) * std::legendre(static_cast<unsigned>(l), std::cos(theta)) *
-             std::sin(theta);
+      sum += kernel.at(theta) * d_l(theta) * std::sin(theta);
     }
-    EXPECT_NEAR(k_l[to_size(l)], 2 * pi * theta_cut / n * sum, 1e-7 * std::abs(k_l[0])) << l;
+    EXPECT_NEAR(k_l[to_size(l)], 2 * pi * theta_cut / n * sum, 1e-7 * std::abs(k_l[to_size(spin_)]))
+        << l;
   }
   // Parseval: all multipoles together have the coefficients' power.
   double power = 0;
@@ -150,6 +163,8 @@ TEST(RadialKernelOnACap, HasTheMultipolesOfItsIntegral) {
   for (const double value : x) square += 4 * pi * value * value;
   EXPECT_NEAR(power / square, 1, 1e-9);
 }
+
+INSTANTIATE_TEST_SUITE_P(Spins, RadialKernelOnACap, testing::Values(0, 1, 2, 3));
 
 }  // namespace
 }  // namespace ringweave::detail

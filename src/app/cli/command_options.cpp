@@ -166,7 +166,7 @@ void declare_smooth(CLI::App& command, SmoothOptions& options) {
           "harmonic: multiply the a_lm. ring: sum over pixels within the kernel's support, "
           "without a_lm (ARKCoS): no ringing, fast for narrow kernels; Q and U are carried along "
           "great circles. split: few degrees through a_lm, the rest of the kernel on the rings, "
-          "for scalar HEALPix maps and kernels with long tails. auto: "
+          "for HEALPix maps and kernels with long tails. auto: "
           "the one predicted to be fastest where all compute the same thing (scalar fields, --iter "
           "0), else harmonic.")
       ->capture_default_str();

@@ -113,6 +113,57 @@ std::vector<MemoryItem> ring_items(const RingConvolutionPlan& plan, std::int64_t
   return items;
 }
 
+/// Returns the buffers of a convolution with a split kernel.
+std::vector<MemoryItem> split_items(const SplitPlan& plan, const SplitMemoryUse& use,
+                                    MaskSmoothing mask) {
+  std::vector<MemoryItem> items = ring_items(plan.rings, use.n_components, mask);
+  items.push_back({"parts of harmonic maps", plan.buffer_bytes()});
+  for (MemoryItem& item : items) item.bytes *= plan.does_rings() ? 1 : 0;
+  if (!plan.harmonic) return items;
+  const MemoryUse of_transform{Operation::smoothing_in_place, use.precision};
+  for (MemoryItem item : transform_items(*plan.harmonic, of_transform)) {
+    const bool is_shared = item.name == "map" && plan.does_rings() && !plan.at_once;
+    item.name += ", harmonic part";
+    item.bytes *= plan.does_harmonic() && !is_shared ? 1 : 0;
+    items.push_back(item);
+  }
+  return items;
+}
+
+/// Returns the buffers of Q and U and of their masks: both convolutions exist, and one of them is
+/// at work.
+std::vector<MemoryItem> with_masks(std::vector<MemoryItem> spins,
+                                   const std::vector<MemoryItem>& scalars) {
+  for (const MemoryItem& item : scalars) {
+    const auto same = std::find_if(spins.begin(), spins.end(), [&](const MemoryItem& present) {
+      return present.name == item.name;
+    });
+    const bool is_of_work = item.name == "map" || item.name == "smoothed map" ||
+                            item.name.starts_with("map,") || item.name.starts_with("a_lm,");
+    if (same == spins.end()) {
+      spins.push_back(item);
+    } else if (is_of_work) {
+      same->bytes = std::max(same->bytes, item.bytes);
+    } else {
+      same->bytes += item.bytes;
+    }
+  }
+  return spins;
+}
+
+/// Returns the buffers of scalar fields, then Q and U: where both are convolved, the fuller phase.
+/// items_of  of a plan and a mask
+template <class Plan, class ItemsOf>
+std::vector<MemoryItem> items_of_fields(const Plan* scalars, const Plan* spins, MaskSmoothing mask,
+                                        const ItemsOf& items_of) {
+  if (spins == nullptr) return items_of(*scalars, mask);
+  std::vector<MemoryItem> of_spins = items_of(*spins, MaskSmoothing::no);
+  if (scalars == nullptr) return of_spins;
+  const std::vector<MemoryItem> of_scalars = items_of(*scalars, mask);
+  if (mask == MaskSmoothing::yes) of_spins = with_masks(std::move(of_spins), of_scalars);
+  return fuller(of_scalars, of_spins);
+}
+
 /// Collective.
 MemoryShortage shortage_of(const Communicator& comm, const MemoryEstimate& estimate) {
   return memory_shortage(comm, estimate.buffers());
@@ -180,36 +231,16 @@ MemoryEstimate estimate_memory(const SphericalHarmonicTransform& transform, cons
 }
 
 MemoryEstimate estimate_memory(const RingMemoryUse& use) {
-  if (use.spins == nullptr)
-    return with_program(ring_items(*use.scalars, use.n_components, use.mask));
-  std::vector<MemoryItem> spins = ring_items(*use.spins, use.n_components, MaskSmoothing::no);
-  if (use.scalars == nullptr) return with_program(std::move(spins));
-  const std::vector<MemoryItem> scalars = ring_items(*use.scalars, use.n_components, use.mask);
-  // Masks of Q and U are convolved beside their convolution.
-  for (std::size_t i = 2; use.mask == MaskSmoothing::yes && i < scalars.size(); ++i) {
-    if (i < spins.size()) {
-      spins[i].bytes += scalars[i].bytes;
-    } else {
-      spins.push_back(scalars[i]);
-    }
-  }
-  return with_program(fuller(scalars, spins));
+  return with_program(items_of_fields(use.scalars, use.spins, use.mask,
+                                      [&](const RingConvolutionPlan& plan, MaskSmoothing mask) {
+                                        return ring_items(plan, use.n_components, mask);
+                                      }));
 }
 
-MemoryEstimate estimate_memory(const SplitPlan& plan, MaskSmoothing mask, Precision precision) {
-  std::vector<MemoryItem> items = ring_items(plan.rings, plan.rings.spec().n_maps, mask);
-  items.push_back({"parts of harmonic maps", plan.buffer_bytes()});
-  for (MemoryItem& item : items) item.bytes *= plan.does_rings() ? 1 : 0;
-  if (plan.harmonic) {
-    const MemoryUse use{Operation::smoothing_in_place, precision};
-    for (MemoryItem item : transform_items(*plan.harmonic, use)) {
-      const bool is_shared = item.name == "map" && plan.does_rings() && !plan.at_once;
-      item.name += ", harmonic part";
-      item.bytes *= plan.does_harmonic() && !is_shared ? 1 : 0;
-      items.push_back(item);
-    }
-  }
-  return with_program(std::move(items));
+MemoryEstimate estimate_memory(const SplitMemoryUse& use) {
+  return with_program(items_of_fields(
+      use.scalars, use.spins, use.mask,
+      [&](const SplitPlan& plan, MaskSmoothing mask) { return split_items(plan, use, mask); }));
 }
 
 Estimate predict_allocation(const Run& run, const MemoryEstimate& estimate) {

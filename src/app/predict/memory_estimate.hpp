@@ -85,9 +85,20 @@ struct RingMemoryUse {
 
 /// Estimates them; to be called when nothing large is allocated.
 MemoryEstimate estimate_memory(const RingMemoryUse& use);
-/// Estimates both parts of a split kernel: the items of all ranks, 0 for those of other ranks. A
+
+/// Convolutions of the fields of a map with split kernels, one after the other.
+struct SplitMemoryUse {
+  std::int64_t n_components = 1;           ///< of the map
+  MaskSmoothing mask = MaskSmoothing::no;  ///< --unseen normalize
+  Precision precision = Precision::double_;
+  /// Null without scalar fields, or masks of Q and U.
+  const SplitPlan* scalars = nullptr;
+  const SplitPlan* spins = nullptr;  ///< of Q and U; null without them
+};
+
+/// Estimates both parts of split kernels: the items of all ranks, 0 for those of other ranks. A
 /// harmonic part on a device counts as on the host, which may have to take over.
-MemoryEstimate estimate_memory(const SplitPlan& plan, MaskSmoothing mask, Precision precision);
+MemoryEstimate estimate_memory(const SplitMemoryUse& use);
 
 /// Plans a transform of all fields at once or, if memory is short, in the fewest groups that fit,
 /// with a message. If no grouping fits, all at once. `backend` is the --backend from which that of

@@ -12,6 +12,7 @@
 #include "app/map_batch.hpp"
 #include "app/report/plan_table.hpp"
 #include "app/sky_mask.hpp"
+#include "app/smooth/convolve_fields.hpp"
 #include "app/smooth/smooth_beam.hpp"
 #include "app/smooth/smoothing_method.hpp"
 #include "base/checked_cast.hpp"
@@ -30,12 +31,6 @@ namespace {
 
 double degrees(double radians) { return radians * 180 / std::numbers::pi; }
 
-std::int64_t n_spin_maps_of(const FieldSet& fields) { return fields.max_spin() > 0 ? 2 : 0; }
-
-std::int64_t n_scalars_of(const FieldSet& fields) {
-  return fields.n_components() - n_spin_maps_of(fields);
-}
-
 RingConvolutionPlan plan_of(Run& run, const SmoothJob& job, const CutKernel& cut,
                             RingConvolutionSpec spec) {
   spec.grid = job.grid;
@@ -52,7 +47,7 @@ std::optional<RingConvolutionPlan> plan_of_spins(Run& run, const SmoothJob& job,
   RingConvolutionSpec spec;
   spec.backend = backend;
   spec.kernels = {*cut.spin};
-  spec.n_maps = n_spin_maps_of(job.choice.fields);
+  spec.n_maps = job.n_spin_maps();
   return plan_of(run, job, cut, spec);
 }
 
@@ -60,7 +55,7 @@ std::optional<RingConvolutionPlan> plan_of_spins(Run& run, const SmoothJob& job,
 std::optional<RingConvolutionPlan> plan_of_scalars(
     Run& run, const SmoothJob& job, const CutKernel& cut, Backend backend,
     const std::optional<RingConvolutionPlan>& spins) {
-  const std::int64_t n_scalars = n_scalars_of(job.choice.fields);
+  const std::int64_t n_scalars = job.n_scalars();
   if (n_scalars == 0 && !job.is_normalized()) return std::nullopt;
   RingConvolutionSpec spec;
   spec.backend = backend;
@@ -190,7 +185,7 @@ class RingMethod final : public SmoothingMethod {
     Estimate harmonic;
   };
 
-  std::int64_t n_scalars() const { return n_scalars_of(job_.choice.fields); }
+  std::int64_t n_scalars() const { return job_.n_scalars(); }
   const RingConvolutionPlan& first_plan() const { return spins_ ? *spins_ : *scalars_; }
   double support() const {
     const double of_scalars = n_scalars() > 0 ? scalars_->support() : 0;
@@ -246,16 +241,7 @@ class RingMethod final : public SmoothingMethod {
   SmoothingReport smooth_group(MapGroup<T>& group) {
     SmoothingReport report;
     if (n_scalars() > 0) report = convolve_scalars(group);
-    if (spins_) {
-      const SmoothingReport of_spins = convolve_spins(group);
-      if (n_scalars() == 0) {
-        report = of_spins;
-      } else {
-        const std::vector<std::int64_t>& unseen = of_spins.maps.front().unseen_pixels;
-        std::vector<std::int64_t>& all = report.maps.front().unseen_pixels;
-        all.insert(all.end(), unseen.begin(), unseen.end());
-      }
-    }
+    if (spins_) report = with_spins(std::move(report), convolve_spins(group));
     group.provenance.support_degrees = degrees(support());
     group.provenance.kernel_error = cut_.truncation;
     return report;
@@ -308,31 +294,14 @@ class RingMethod final : public SmoothingMethod {
     return report;
   }
 
-  /// Convolves some components from `first` on. All of a map come back in their own memory, without
-  /// the input; others take the input's place.
   template <class T>
   SmoothingReport convolve(MapGroup<T>& group, std::int64_t first, RingConvolution& convolution,
                            const MaskOptions& treatment, RingConvolution* of_masks = nullptr) {
-    MapBuffer<T>& map = group.map;
-    const std::int64_t n = convolution.plan().spec().n_maps;
-    auto smoothed = agreed(run_.comm, [&] { return MapBuffer<T>(n, rings().n_pixels()); });
-    SmoothingReport report;
-    {
-      const StageTimer timer(&time_, "convolution");
-      report = with_path(job_.maps.to_do[to_size(group.range.first)].input, [&] {
-        return smooth_on_rings<T>(run_.comm, convolution, treatment,
-                                  map.view().components(first, n), smoothed.view(), of_masks);
-      });
-    }
+    const StageTimer timer(&time_, "convolution");
+    SmoothingReport report =
+        convolve_fields(run_, job_, group, first, convolution.plan().spec().n_maps, convolution,
+                        treatment, of_masks);
     n_convolutions_ += report.convolutions;
-    if (n == map.n_components()) {
-      map = std::move(smoothed);
-    } else {
-      for (std::int64_t c = 0; c < n; ++c) {
-        std::copy_n(smoothed.view().component(c).data(), smoothed.size(),
-                    map.view().component(first + c).data());
-      }
-    }
     return report;
   }
 
@@ -353,7 +322,7 @@ class RingMethod final : public SmoothingMethod {
 
 CutKernel cut_for_rings(Run& run, const SmoothJob& job) {
   const FieldSet& fields = job.choice.fields;
-  const std::int64_t at_once = std::max(n_scalars_of(fields), n_spin_maps_of(fields));
+  const std::int64_t at_once = std::max(job.n_scalars(), job.n_spin_maps());
   require_memory_for(run, *job.grid, fields.n_components() + at_once, job.precision);
   return cut_kernel(run, job.options, *job.grid, job.precision, fields);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -37,6 +38,9 @@ struct SmoothJob {
   SkyFraction sky_fraction{1, 1};  ///< that the mask leaves, once it is read
 
   bool is_normalized() const { return smoothing.unseen == UnseenPolicy::normalize; }
+  /// Q and U.
+  std::int64_t n_spin_maps() const { return choice.fields.max_spin() > 0 ? 2 : 0; }
+  std::int64_t n_scalars() const { return choice.fields.n_components() - n_spin_maps(); }
 };
 
 /// Returns the weights and options of the job's analyses, the same for all fields. Collective.

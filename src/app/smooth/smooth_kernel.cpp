@@ -47,9 +47,6 @@ double allowed_error(const SmoothOptions& options, Precision precision) {
   return error;
 }
 
-/// Where kernels of scalar fields and of Q and U come from.
-enum class Fields { scalar, spin };
-
 /// The option that defines the kernels.
 struct KernelSource {
   double fwhm = 0;
@@ -68,18 +65,6 @@ struct KernelSource {
     return RadialKernel::from_beam(whole.multipoles(lmax), support, spin);
   }
 };
-
-/// E and B with beams of their own would need a second kernel, for the conjugate of Q + i U.
-void require_one_beam(const Beam& beam) {
-  constexpr double rounding = 1e-12;
-  for (std::size_t l = 2; l < beam.e.size(); ++l) {
-    if (std::abs(beam.e[l] - beam.b[l]) <= rounding * std::abs(beam.e[l])) continue;
-    throw UsageError(fmt::format(
-        "--method ring smooths Q and U with one beam, and at l = {} that of E is {} and "
-        "that of B {}; use --method harmonic",
-        l, beam.e[l], beam.b[l]));
-  }
-}
 
 /// Collective.
 KernelSource source_of(Run& run, const SmoothOptions& options, const RingGrid& grid) {
@@ -112,14 +97,7 @@ std::vector<double> white_noise(const RingGrid& grid) {
 /// C_l of the input, of E for Q and U, or white noise to the grid's highest degree. Collective.
 std::vector<double> spectrum_of(Run& run, const SmoothOptions& options, const RingGrid& grid,
                                 Fields fields) {
-  if (options.input_cl.empty()) return white_noise(grid);
-  if (fields == Fields::scalar)
-    return temperature_spectrum(run, options.input_cl, "--input-cl", options.cl_kind);
-  const Spectra spectra = spectra_of_file(run, options.input_cl, options.cl_kind).spectra;
-  if (!spectra.has(Spectra::EE))
-    throw DataError(options.input_cl, "holds no EE; --input-cl takes that of E for Q and U");
-  const auto values = spectra.values(Spectra::EE);
-  return {values.begin(), values.end()};
+  return options.input_cl.empty() ? white_noise(grid) : input_spectrum(run, options, fields);
 }
 
 std::string angle_text(double radians) {
@@ -168,6 +146,27 @@ std::vector<double> temperature_spectrum(Run& run, const std::string& path,
   return {values.begin(), values.end()};
 }
 
+std::vector<double> input_spectrum(Run& run, const SmoothOptions& options, Fields fields) {
+  if (fields == Fields::scalar)
+    return temperature_spectrum(run, options.input_cl, "--input-cl", options.cl_kind);
+  const Spectra spectra = spectra_of_file(run, options.input_cl, options.cl_kind).spectra;
+  if (!spectra.has(Spectra::EE))
+    throw DataError(options.input_cl, "holds no EE; --input-cl takes that of E for Q and U");
+  const auto values = spectra.values(Spectra::EE);
+  return {values.begin(), values.end()};
+}
+
+void require_one_beam(const Beam& beam, const std::string& method) {
+  constexpr double rounding = 1e-12;
+  for (std::size_t l = 2; l < beam.e.size(); ++l) {
+    if (std::abs(beam.e[l] - beam.b[l]) <= rounding * std::abs(beam.e[l])) continue;
+    throw UsageError(fmt::format(
+        "--method {} smooths Q and U with one beam, and at l = {} that of E is {} and that of B "
+        "{}; use --method harmonic",
+        method, l, beam.e[l], beam.b[l]));
+  }
+}
+
 CutKernel cut_kernel(Run& run, const SmoothOptions& options, const RingGrid& grid,
                      Precision precision, const FieldSet& fields) {
   const double error = allowed_error(options, precision);
@@ -189,7 +188,7 @@ CutKernel cut_kernel(Run& run, const SmoothOptions& options, const RingGrid& gri
     };
     CutKernel made{cut(Fields::scalar, cl)};
     if (has_spin) {
-      require_one_beam(source.beam);
+      require_one_beam(source.beam, "ring");
       made.spin = cut(Fields::spin, cl_of_spin);
       made.truncation = made.spin->truncation(cl_of_spin).relative;
       made.beyond_grid = made.spin->power_beyond(grid.default_lmax());

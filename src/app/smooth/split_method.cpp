@@ -2,15 +2,21 @@
 #include <fmt/format.h>
 #include <omp.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "app/backend_choice.hpp"
 #include "app/cli/angle.hpp"
 #include "app/map_batch.hpp"
 #include "app/report/plan_table.hpp"
 #include "app/sky_mask.hpp"
+#include "app/smooth/convolve_fields.hpp"
 #include "app/smooth/smooth_beam.hpp"
 #include "app/smooth/smoothing_method.hpp"
 #include "base/checked_cast.hpp"
@@ -28,13 +34,22 @@
 namespace ringweave::detail::inline app {
 namespace {
 
-KernelSplitSpec split_spec(Run& run, const SmoothJob& job, const HarmonicPart& harmonic) {
-  const int lmax = job.options.transform.lmax >= 0 ? job.options.transform.lmax : job.usual_lmax;
+double support_degrees_of(const KernelSplit& split) { return split.best().theta_cut / arcmin / 60; }
+
+int lmax_of(const SmoothJob& job) {
+  return job.options.transform.lmax >= 0 ? job.options.transform.lmax : job.usual_lmax;
+}
+
+/// Without the placement. Collective.
+KernelSplitSpec split_spec(Run& run, const SmoothJob& job, Fields fields, const Beam& beam,
+                           const HarmonicPart& harmonic) {
   KernelSplitSpec spec;
-  spec.k_l = beam_of(run, job.options, *job.header.grid, lmax).t;
-  spec.k_l.resize(to_size(std::int64_t{lmax} + 1), 0.0);
-  if (!job.options.input_cl.empty()) {
-    spec.cl = temperature_spectrum(run, job.options.input_cl, "--input-cl", job.options.cl_kind);
+  spec.spin = fields == Fields::spin ? 2 : 0;
+  spec.k_l = fields == Fields::spin ? beam.e : beam.t;
+  spec.k_l.resize(to_size(std::int64_t{lmax_of(job)} + 1), 0.0);
+  const bool is_of_masks = fields == Fields::scalar && job.n_scalars() == 0;
+  if (!job.options.input_cl.empty() && !is_of_masks) {
+    spec.cl = input_spectrum(run, job.options, fields);
     if (spec.cl.size() < spec.k_l.size()) spec.cl.resize(spec.k_l.size(), 0.0);
   }
   spec.nside = job.grid->nside();
@@ -45,7 +60,6 @@ KernelSplitSpec split_spec(Run& run, const SmoothJob& job, const HarmonicPart& h
   spec.harmonic = harmonic;
   spec.machine =
       std::make_shared<const SplitMachine>(SplitMachine{&run.machine, ranks_of_device(run)});
-  spec.n_harmonic = job.options.harmonic_ranks;
   return spec;
 }
 
@@ -54,6 +68,7 @@ bool has_harmonic_on_device(const SplitPlan& plan) {
 }
 
 std::string text_of(const SplitPlan& plan) {
+  if (!plan.harmonic) return "rings alone";
   const char* device = has_harmonic_on_device(plan) ? ", these on a device" : "";
   const SplitPlacement& placement = plan.placement;
   if (placement.is_side_by_side()) {
@@ -64,7 +79,7 @@ std::string text_of(const SplitPlan& plan) {
                      device);
 }
 
-/// The split of a job's kernel, and who does which part of it.
+/// The split of a kernel, and who does which part of it.
 struct SplitSearch {
   KernelSplit split;
   SplitMaps maps;
@@ -73,30 +88,13 @@ struct SplitSearch {
 };
 
 /// The fastest split. Collective.
-SplitSearch search_split(Run& run, const SmoothJob& job) {
-  if (const std::string why = why_not_split(job); !why.empty()) {
-    throw UsageError(
-        fmt::format("--method split: {}; use --fields T, --method ring or harmonic", why));
-  }
-  if (job.options.harmonic_ranks.value_or(0) >= run.comm.size()) {
-    throw UsageError(fmt::format(
-        "--harmonic-ranks {}: expected 0 to {}, for {} rank(s) in all must do the rings "
-        "too; start more ranks, or leave it out",
-        *job.options.harmonic_ranks, run.comm.size() - 1, run.comm.size()));
-  }
-  const std::int64_t n_maps = job.choice.fields.n_components();
-  require_memory_for(run, *job.grid, 2 * n_maps, job.precision);
-  const Backend backend = choose_backend(run, job.options.transform.backend);
-  const bool at_once = backend == Backend::cuda && threads_may_call_mpi();
-  const SplitMaps maps{job.grid,
-                       n_maps,
-                       bytes_of(job.precision),
-                       {backend, run.comm.min(std::int64_t{at_once}) == 1}};
-  const KernelSplitSpec spec = split_spec(run, job, maps.harmonic);
-  run.progress.stage("splitting the kernel");
+SplitSearch search_split(Run& run, const KernelSplitSpec& spec, const SplitMaps& maps) {
   SplitSearch found = agreed(run.comm, [&] {
     KernelSplit kernel(spec);
-    if (!kernel.has_parts()) throw UsageError("--method split: " + kernel.reason());
+    if (!kernel.has_parts()) {
+      throw UsageError(
+          fmt::format("--method split{}: {}", spec.spin > 0 ? ", Q and U" : "", kernel.reason()));
+    }
     SplitPlan plan(kernel, maps, run.comm.rank(), run.comm.size());
     return SplitSearch{std::move(kernel), maps, std::move(plan), spec.k_l};
   });
@@ -104,54 +102,125 @@ SplitSearch search_split(Run& run, const SmoothJob& job) {
   return found;
 }
 
-/// Takes few degrees through a_lm and the rest of the kernel on the rings, map by map.
+/// The splits of a job's kernel, for maps on the same rings.
+struct SplitSearches {
+  std::optional<SplitSearch> spins;    ///< of Q and U
+  std::optional<SplitSearch> scalars;  ///< of scalar fields, or of masks of Q and U
+};
+
+void require_splits(const Run& run, const SmoothJob& job) {
+  if (const std::string why = why_not_split(job); !why.empty())
+    throw UsageError(fmt::format("--method split: {}; use --method ring or harmonic", why));
+  if (job.options.harmonic_ranks.value_or(0) >= run.comm.size()) {
+    throw UsageError(fmt::format(
+        "--harmonic-ranks {}: expected 0 to {}, for {} rank(s) in all must do the rings "
+        "too; start more ranks, or leave it out",
+        *job.options.harmonic_ranks, run.comm.size() - 1, run.comm.size()));
+  }
+}
+
+/// Collective.
+SplitSearches search_splits(Run& run, const SmoothJob& job) {
+  require_splits(run, job);
+  const std::int64_t n_scalars = job.n_scalars();
+  const std::int64_t n_spin_maps = job.n_spin_maps();
+  require_memory_for(run, *job.grid, n_scalars + n_spin_maps + std::max(n_scalars, n_spin_maps),
+                     job.precision);
+  const Backend backend = choose_backend(run, job.options.transform.backend);
+  const bool at_once = backend == Backend::cuda && threads_may_call_mpi();
+  SplitMaps maps{job.grid,
+                 n_spin_maps,
+                 bytes_of(job.precision),
+                 {backend, run.comm.min(std::int64_t{at_once}) == 1}};
+  const Beam beam = beam_of(run, job.options, *job.header.grid, lmax_of(job));
+  std::optional<int> n_harmonic = job.options.harmonic_ranks;
+  SplitSearches found;
+  if (n_spin_maps > 0) {
+    agree(run.comm, [&] { require_one_beam(beam, "split"); });
+    KernelSplitSpec spec = split_spec(run, job, Fields::spin, beam, maps.harmonic);
+    spec.n_harmonic = n_harmonic;
+    run.progress.stage("splitting the kernel of Q and U");
+    found.spins = search_split(run, spec, maps);
+    // The other split is placed alike.
+    n_harmonic = found.spins->plan.placement.n_harmonic;
+    maps.ring_bands = std::make_shared<const RingDistribution>(found.spins->plan.bands);
+  }
+  if (n_scalars > 0 || job.is_normalized()) {
+    maps.n_maps = std::max<std::int64_t>(n_scalars, 1);
+    KernelSplitSpec spec = split_spec(run, job, Fields::scalar, beam, maps.harmonic);
+    spec.n_harmonic = n_harmonic;
+    run.progress.stage("splitting the kernel");
+    found.scalars = search_split(run, spec, maps);
+  }
+  return found;
+}
+
+/// Takes few degrees through a_lm and the rest of the kernel on the rings, map by map: scalar
+/// fields, then Q and U.
 class SplitMethod final : public SmoothingMethod {
  public:
   SplitMethod(Run& run, SmoothJob& job)
-      : SmoothingMethod(run, job), search_(search_split(run, job)) {}
+      : SmoothingMethod(run, job), found_(search_splits(run, job)) {}
 
   std::string name() const override { return "split"; }
-  std::string label() const override {
-    return fmt::format("split at l_cut {}", search_.split.best().l_cut);
+  std::string label() const override { return fmt::format("split at l_cut {}", l_cut()); }
+  double error() const override {
+    return largest([](const SplitSearch& of) { return of.split.error().total; });
   }
-  double error() const override { return search_.split.error().total; }
   Estimate predict() override {
-    const SplitPlan& plan = search_.plan;
-    Estimate planning = estimate_planning(plan.rings, run_.machine);
-    if (plan.harmonic) planning = planning + estimate_planning(plan.harmonic->spec, run_.machine);
+    Estimate planning;
+    const auto add = [&](const std::optional<SplitSearch>& search) {
+      if (!search) return;
+      planning = planning + estimate_planning(search->plan.rings, run_.machine);
+      if (search->plan.harmonic)
+        planning = planning + estimate_planning(search->plan.harmonic->spec, run_.machine);
+    };
+    add(found_.spins);
+    add(found_.scalars);
     return predict_maps().total + planning;
   }
 
   std::vector<MapRange> plan() override {
-    warn_where_raised(run_, job_.options, search_.k_l);
+    warn_where_raised(run_, job_.options, of_fields().front()->k_l);
     return one_by_one(run_, job_.maps, job_.options.maps, "--method split takes them so");
   }
 
-  const LocalRings& rings() const override { return search_.plan.own; }
+  const LocalRings& rings() const override { return first_plan().own; }
   MemoryEstimate memory() const override {
-    const MaskSmoothing mask = job_.is_normalized() ? MaskSmoothing::yes : MaskSmoothing::no;
-    MemoryEstimate estimate = estimate_memory(search_.plan, mask, job_.precision);
+    SplitMemoryUse use;
+    use.n_components = job_.choice.fields.n_components();
+    use.mask = job_.is_normalized() ? MaskSmoothing::yes : MaskSmoothing::no;
+    use.precision = job_.precision;
+    use.scalars = found_.scalars ? &found_.scalars->plan : nullptr;
+    use.spins = found_.spins ? &found_.spins->plan : nullptr;
+    MemoryEstimate estimate = estimate_memory(use);
     add_beside(mask_beside(job_.options.analysis), rings(), estimate.items);
     return estimate;
   }
 
   void report_plan(const MemoryEstimate& estimate) override {
     const Prediction predicted = predict_maps();
-    const SplitCandidate& best = search_.split.best();
-    run_.report["plan"] = {
+    nlohmann::ordered_json& plan = run_.report["plan"];
+    plan = {
         {"method", "split"},
-        {"l_cut", best.l_cut},
-        {"support_degrees", best.theta_cut / arcmin / 60},
-        {"harmonic_ranks", search_.plan.placement.n_harmonic},
-        {"at_once", search_.plan.at_once},
+        {"l_cut", l_cut()},
+        {"support_degrees", support_degrees()},
+        {"harmonic_ranks", first_plan().placement.n_harmonic},
+        {"at_once", first_plan().at_once},
         {"predicted_seconds", predicted.total.seconds},
         {"predicted_uncertainty_seconds", predicted.total.sigma},
         {"predicted_stages",
          {{"rings", predicted.rings.seconds},
           {"harmonic", predicted.harmonic.seconds},
           {"sending", predicted.sending.seconds}}},
-        {"harmonic_seconds", search_.split.harmonic_only().seconds},
+        {"harmonic_seconds", harmonic_only().seconds},
     };
+    for (const SplitSearch* of : of_fields()) {
+      plan["splits"].push_back({{"spin", of->split.compact().spin()},
+                                {"l_cut", of->split.best().l_cut},
+                                {"support_degrees", support_degrees_of(of->split)},
+                                {"error", of->split.error().total}});
+    }
     record_memory(run_, estimate);
     if (run_.options.dry_run || run_.options.verbose) print_plan(estimate, predicted);
   }
@@ -159,25 +228,17 @@ class SplitMethod final : public SmoothingMethod {
   SmoothingReport smooth(MapGroup<float>& group) override { return smooth_group(group); }
   SmoothingReport smooth(MapGroup<double>& group) override { return smooth_group(group); }
   void release() override {
-    if (!convolution_) return;
-    const auto add = [&](const StageTimes& times, const std::string& prefix) {
-      for (const auto& [stage, entry] : times.entries())
-        run_.times.add(prefix + stage, entry.seconds);
-    };
-    add(convolution_->times(), "");
-    if (auto* rings = convolution_->ring_convolution()) add(rings->times(), "rings: ");
-    if (auto* transform = convolution_->transform()) add(transform->times(), "");
-    convolution_.reset();
+    release(scalar_convolution_);
+    release(spin_convolution_);
   }
 
   std::string summary() const override {
-    const SplitCandidate& best = search_.split.best();
-    return fmt::format("split method, l_cut {}, support {:.4g} degrees, error {:.2g}", best.l_cut,
-                       best.theta_cut / arcmin / 60, error());
+    return fmt::format("split method, l_cut {}, support {:.4g} degrees, error {:.2g}", l_cut(),
+                       support_degrees(), error());
   }
 
  private:
-  /// Seconds of all maps, with the mask's.
+  /// Seconds of all maps, with the masks'.
   struct Prediction {
     Estimate rings;
     Estimate harmonic;
@@ -185,102 +246,174 @@ class SplitMethod final : public SmoothingMethod {
     Estimate total;
   };
 
+  const SplitPlan& first_plan() const {
+    return found_.spins ? found_.spins->plan : found_.scalars->plan;
+  }
+  /// Those of fields, not of masks alone.
+  std::vector<const SplitSearch*> of_fields() const {
+    std::vector<const SplitSearch*> searches;
+    if (job_.n_scalars() > 0) searches.push_back(&*found_.scalars);
+    if (found_.spins) searches.push_back(&*found_.spins);
+    return searches;
+  }
+  template <class Value>
+  double largest(const Value& value) const {
+    double most = -1;
+    for (const SplitSearch* of : of_fields())
+      most = std::max(most, static_cast<double>(value(*of)));
+    return most;
+  }
+  int l_cut() const {
+    return static_cast<int>(largest([](const SplitSearch& of) { return of.split.best().l_cut; }));
+  }
+  double support_degrees() const {
+    return largest([](const SplitSearch& of) { return support_degrees_of(of.split); });
+  }
+  Estimate harmonic_only() const {
+    Estimate sum;
+    for (const SplitSearch* of : of_fields()) sum = sum + of->split.harmonic_only();
+    return sum;
+  }
+
   Prediction predict_maps() const {
-    const SplitPlan& plan = search_.plan;
-    const int n = job_.is_normalized() ? 2 : 1;
-    Prediction of;
-    of.rings = of_slowest(
+    Prediction sum;
+    const int n_masks =
+        job_.is_normalized() ? checked_cast<int>(ssize64(of_fields()), "fields") : 0;
+    if (found_.scalars)
+      add_predicted(sum, (job_.n_scalars() > 0 ? 1 : 0) + n_masks, *found_.scalars);
+    if (found_.spins) add_predicted(sum, 1, *found_.spins);
+    return sum;
+  }
+
+  /// Adds n convolutions of every map.
+  void add_predicted(Prediction& sum, int n, const SplitSearch& search) const {
+    const SplitPlan& plan = search.plan;
+    const auto n_maps = static_cast<double>(job_.maps.n());
+    const Estimate rings = of_slowest(
         run_.comm,
         n * estimate_convolution(plan.rings, run_.machine, omp_get_max_threads()).total());
-    if (plan.harmonic)
-      of.harmonic = predict_transforms(run_, *plan.harmonic, {2 * n, 0, false}).total;
+    Estimate harmonic;
+    if (plan.harmonic) harmonic = predict_transforms(run_, *plan.harmonic, {2 * n, 0, false}).total;
+    Estimate sending;
+    Estimate total = plan.at_once ? longer(harmonic, rings) : rings + harmonic;
     if (plan.placement.is_side_by_side()) {
       const RingConvolutionSpec& maps = plan.rings.spec();
-      const double doubles =
-          static_cast<double>(n * maps.n_maps * maps.bytes_per_pixel) / sizeof(double);
-      of.sending = doubles * search_.split.best().sending;
-      of.total = longer(of.harmonic, of.rings) + of.sending;
-    } else {
-      of.total = plan.at_once ? longer(of.harmonic, of.rings) : of.rings + of.harmonic;
+      const double n_fields =
+          static_cast<double>(n * maps.n_maps) / static_cast<double>(plan.rings.maps_of_field());
+      sending = n_fields * static_cast<double>(maps.bytes_per_pixel) / sizeof(double) *
+                search.split.best().sending;
+      total = longer(harmonic, rings) + sending;
     }
-    for (Estimate* part : {&of.rings, &of.harmonic, &of.sending, &of.total})
-      *part = static_cast<double>(job_.maps.n()) * *part;
-    return of;
+    sum.rings = sum.rings + n_maps * rings;
+    sum.harmonic = sum.harmonic + n_maps * harmonic;
+    sum.sending = sum.sending + n_maps * sending;
+    sum.total = sum.total + n_maps * total;
   }
 
   void print_plan(const MemoryEstimate& estimate, const Prediction& predicted) const {
-    const SplitPlan& plan = search_.plan;
-    const SplitCandidate& best = search_.split.best();
     run_.say(fmt::format("plan: {}, split method, {} map(s), {} rank(s) x {} thread(s)",
-                         job_.grid->name(), plan.rings.spec().n_maps, run_.comm.size(),
+                         job_.grid->name(), job_.choice.fields.n_components(), run_.comm.size(),
                          omp_get_max_threads()));
-    run_.say(fmt::format("  l_cut {}, theta_cut {:.4g} arcmin, error {:.2g}", best.l_cut,
-                         best.theta_cut / arcmin, error()));
-    run_.say("  " + text_of(plan));
-    PlanTable table(run_);
-    table.count("rings", plan.own.n_rings());
-    table.count("pixels", plan.own.n_pixels());
-    table.bytes("halo sent per convolution",
-                plan.does_rings() ? halo_bytes_to_send(plan.rings) : 0);
-    table.memory(estimate);
-    if (has_harmonic_on_device(plan)) {
-      table.bytes("device, harmonic part",
-                  plan.does_harmonic() ? plan_device_memory(*plan.harmonic).total() : 0);
+    std::int64_t halo = 0;
+    std::int64_t on_device = 0;
+    bool has_device = false;
+    for (const SplitSearch* of : of_fields()) {
+      const SplitPlan& plan = of->plan;
+      const SplitCandidate& best = of->split.best();
+      run_.say(fmt::format("  {}l_cut {}, theta_cut {:.4g} arcmin, error {:.2g}; {}",
+                           plan.rings.spin() > 0 ? "Q and U: " : "", best.l_cut,
+                           best.theta_cut / arcmin, of->split.error().total, text_of(plan)));
+      if (plan.does_rings()) halo += halo_bytes_to_send(plan.rings);
+      has_device = has_device || has_harmonic_on_device(plan);
+      if (has_harmonic_on_device(plan) && plan.does_harmonic())
+        on_device = std::max(on_device, plan_device_memory(*plan.harmonic).total());
     }
+    PlanTable table(run_);
+    table.count("rings", rings().n_rings());
+    table.count("pixels", rings().n_pixels());
+    table.bytes("halo sent per map", halo);
+    table.memory(estimate);
+    if (has_device) table.bytes("device, harmonic part", on_device);
     run_.say(fmt::format(
         "  predicted: {} (rings {:.2g}, harmonics {:.2g}, sending {:.2g}); all degrees of the a_lm "
         "{}",
         seconds_text(predicted.total), predicted.rings.seconds, predicted.harmonic.seconds,
-        predicted.sending.seconds, seconds_text(search_.split.harmonic_only())));
+        predicted.sending.seconds, seconds_text(harmonic_only())));
   }
 
   /// On the host where the device that --backend auto took is of no use.
-  void make_convolution() {
-    SplitMaps maps = search_.maps;
-    const auto make = [&] {
-      convolution_ = std::make_unique<SplitConvolution>(run_.comm, search_.split, maps);
-    };
+  void make(std::optional<SplitConvolution>& convolution, SplitSearch& search) {
+    if (convolution) return;
     try {
-      make();
+      convolution.emplace(run_.comm, search.split, search.maps);
     } catch (const ResourceError& failure) {
-      if (maps.harmonic.backend != Backend::cuda || job_.options.transform.backend != "auto") throw;
-      maps.harmonic = {give_up_device(run_, failure.what())};
+      if (search.maps.harmonic.backend != Backend::cuda || job_.options.transform.backend != "auto")
+        throw;
+      const HarmonicPart on_host{give_up_device(run_, failure.what())};
+      for (std::optional<SplitSearch>* other : {&found_.spins, &found_.scalars}) {
+        if (*other) (*other)->maps.harmonic = on_host;
+      }
       run_.report["plan"]["at_once"] = false;
-      make();
+      convolution.emplace(run_.comm, search.split, search.maps);
     }
-    const SphericalHarmonicTransform* transform = convolution_->transform();
+    const SphericalHarmonicTransform* transform = convolution->transform();
     if (run_.comm.min(std::int64_t{transform != nullptr}) == 1) record_device(run_, *transform);
+  }
+
+  void release(std::optional<SplitConvolution>& convolution) {
+    if (!convolution) return;
+    const auto add = [&](const StageTimes& times, const std::string& prefix) {
+      for (const auto& [stage, entry] : times.entries())
+        run_.times.add(prefix + stage, entry.seconds);
+    };
+    add(convolution->times(), "");
+    if (auto* rings = convolution->ring_convolution()) add(rings->times(), "rings: ");
+    if (auto* transform = convolution->transform()) add(transform->times(), "");
+    convolution.reset();
   }
 
   template <class T>
   SmoothingReport smooth_group(MapGroup<T>& group) {
-    if (job_.maps.is_single()) run_.progress.stage("convolving");
-    if (convolution_ == nullptr) make_convolution();
-    MapBuffer<T>& map = group.map;
-    auto smoothed = agreed(run_.comm, [&] {
-      return MapBuffer<T>(search_.plan.rings.spec().n_maps, rings().n_pixels());
-    });
-    const SmoothingReport report =
-        with_path(job_.maps.to_do[to_size(group.range.first)].input, [&] {
-          return smooth_on_rings<T>(run_.comm, *convolution_, job_.smoothing, map.view(),
-                                    smoothed.view());
-        });
-    map = std::move(smoothed);
-    group.provenance.support_degrees = search_.split.best().theta_cut / arcmin / 60;
+    SmoothingReport report;
+    const std::int64_t n_scalars = job_.n_scalars();
+    if (n_scalars > 0) {
+      if (job_.maps.is_single()) run_.progress.stage("convolving");
+      make(scalar_convolution_, *found_.scalars);
+      report =
+          convolve_fields(run_, job_, group, 0, n_scalars, *scalar_convolution_, job_.smoothing);
+      // Q and U need its memory.
+      if (found_.spins && !job_.is_normalized()) release(scalar_convolution_);
+    }
+    if (found_.spins) report = with_spins(std::move(report), convolve_spins(group));
+    group.provenance.support_degrees = support_degrees();
     group.provenance.kernel_error = error();
-    group.provenance.lmax = search_.split.best().l_cut;
+    group.provenance.lmax = l_cut();
     return report;
   }
 
-  SplitSearch search_;
-  std::unique_ptr<SplitConvolution> convolution_;
+  template <class T>
+  SmoothingReport convolve_spins(MapGroup<T>& group) {
+    if (job_.maps.is_single()) run_.progress.stage("convolving Q and U");
+    make(spin_convolution_, *found_.spins);
+    if (job_.is_normalized()) make(scalar_convolution_, *found_.scalars);
+    MaskOptions treatment = job_.smoothing;
+    treatment.remove = Remove::none;
+    SmoothingReport report =
+        convolve_fields(run_, job_, group, job_.n_scalars(), job_.n_spin_maps(), *spin_convolution_,
+                        treatment, scalar_convolution_ ? &*scalar_convolution_ : nullptr);
+    // The next map's convolution needs its memory.
+    if (job_.n_scalars() > 0) release();
+    return report;
+  }
+
+  SplitSearches found_;
+  std::optional<SplitConvolution> spin_convolution_;
+  std::optional<SplitConvolution> scalar_convolution_;
 };
 
 }  // namespace
 
 std::string why_not_split(const SmoothJob& job) {
-  if (job.choice.fields.max_spin() > 0)
-    return "it convolves scalar fields, and Q and U need the harmonic way";
   if (job.grid->nside() == 0 || job.grid->is_subset())
     return fmt::format("it is for full HEALPix maps, and this is {}", job.grid->name());
   return "";

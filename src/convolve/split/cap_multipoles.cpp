@@ -7,6 +7,7 @@
 
 #include "base/checked_cast.hpp"
 #include "sphere/kernel/cap_polynomials.hpp"
+#include "sphere/kernel/spin_sums.hpp"
 
 namespace ringweave::detail::inline convolve {
 namespace {
@@ -64,43 +65,43 @@ void add_product(const double* a, const double* b, double* out, std::size_t n_i,
   }
 }
 
-/// P_l at nodes, by recurrence in l.
-class LegendreRow {
+/// d^l_ss over cos(theta / 2)^2s at nodes, by recurrence in l from s on; for spin 0 P_l.
+class DegreeRow {
  public:
-  explicit LegendreRow(std::span<const double> chord_squared)
-      : one_minus_z_(chord_squared.begin(), chord_squared.end()),
+  DegreeRow(int spin, std::span<const double> chord_squared)
+      : spin_(spin),
+        one_minus_z_(chord_squared.begin(), chord_squared.end()),
         p_(chord_squared.size(), 1.0),
         difference_(chord_squared.size(), 0.0) {
     for (double& value : one_minus_z_) value /= 2;
   }
   const std::vector<double>& p() const { return p_; }
   void advance() {
-    // Recurrence for P_{l+1} - P_l, which keeps the digits of 1 - z.
-    const double a = l_ / (l_ + 1);
-    const double b = (2 * l_ + 1) / (l_ + 1);
+    const JacobiStep step = JacobiStep::near(spin_, n_);
     for (std::size_t i = 0; i < p_.size(); ++i) {
-      difference_[i] = a * difference_[i] - b * (one_minus_z_[i] * p_[i]);
+      difference_[i] = step.before * difference_[i] - step.here * (one_minus_z_[i] * p_[i]);
       p_[i] += difference_[i];
     }
-    l_ += 1;
+    n_ += 1;
   }
 
  private:
+  int spin_;
   std::vector<double> one_minus_z_;
   std::vector<double> p_;
   std::vector<double> difference_;
-  double l_ = 0;
+  double n_ = 0;  ///< l - s
 };
 
 }  // namespace
 
-CapMultipoles::CapMultipoles(double theta_cut, int n_polynomials, int border, int last)
+CapMultipoles::CapMultipoles(double theta_cut, int n_polynomials, int border, int last, int spin)
     : n_polynomials_(n_polynomials) {
-  cut_into_blocks(theta_cut, border, last);
-  project(theta_cut);
+  cut_into_blocks(theta_cut, border, last, spin);
+  project(theta_cut, spin);
 }
 
-void CapMultipoles::cut_into_blocks(double theta_cut, int border, int last) {
+void CapMultipoles::cut_into_blocks(double theta_cut, int border, int last, int spin) {
   const auto add = [&](int begin, int end) {
     const auto has_size = [&](const Columns& basis) {
       return basis.length == to_size(end - begin);
@@ -109,34 +110,36 @@ void CapMultipoles::cut_into_blocks(double theta_cut, int border, int last) {
     blocks_.push_back({begin, end - begin, to_size(found - bases_.begin())});
     if (found == bases_.end()) bases_.push_back(polynomials_in_degree(end - begin, theta_cut));
   };
-  const int partial = (border + 1) % block_degrees;
-  if (partial > 0) add(0, partial);
-  for (int begin = partial; begin <= border; begin += block_degrees)
+  const int partial = (border + 1 - spin) % block_degrees;
+  if (partial > 0) add(spin, spin + partial);
+  for (int begin = spin + partial; begin <= border; begin += block_degrees)
     add(begin, begin + block_degrees);
   for (int begin = border + 1; begin <= last; begin += block_degrees)
     add(begin, std::min(begin + block_degrees, last + 1));
 }
 
-void CapMultipoles::project(double theta_cut) {
+void CapMultipoles::project(double theta_cut, int spin) {
   const std::size_t n = to_size(n_polynomials_);
   const CapPolynomials polynomials(theta_cut, n_polynomials_);
   const CapNodes nodes = cap_nodes(theta_cut, n_polynomials_, blocks_.back().end() - 1);
   const std::size_t n_nodes = nodes.u.size();
-  std::vector<double> values(n_nodes * n);  // [node][polynomial], times the node's weight
+  // [node][polynomial], times the node's weight and cos(theta / 2)^2s
+  std::vector<double> values(n_nodes * n);
   for (std::size_t i = 0; i < n_nodes; ++i) {
     const auto row = std::span(values).subspan(i * n, n);
     polynomials.evaluate(nodes.u[i], row);
-    for (double& value : row) value *= nodes.weight[i];
+    const double factor = nodes.weight[i] * std::pow(1 - nodes.chord_squared[i] / 4, spin);
+    for (double& value : row) value *= factor;
   }
-  LegendreRow legendre(nodes.chord_squared);
+  DegreeRow degrees(spin, nodes.chord_squared);
   std::vector<double> p;  // [l - first][node]
   std::vector<double> projected;
   for (Block& block : blocks_) {
     const std::size_t size = to_size(block.size);
     p.resize(size * n_nodes);
-    for (std::size_t i = 0; i < size; ++i, legendre.advance())
-      std::copy(legendre.p().begin(), legendre.p().end(),
-                p.begin() + ssize64(legendre.p()) * static_cast<std::int64_t>(i));
+    for (std::size_t i = 0; i < size; ++i, degrees.advance())
+      std::copy(degrees.p().begin(), degrees.p().end(),
+                p.begin() + ssize64(degrees.p()) * static_cast<std::int64_t>(i));
     const Columns& basis = bases_[block.basis];
     projected.assign(basis.count() * n_nodes, 0.0);
     add_product(basis.values.data(), p.data(), projected.data(), basis.count(), size, n_nodes);

@@ -9,16 +9,17 @@
 
 namespace ringweave::detail::inline convolve {
 
-/// The multipoles (P x)_l of kernels sum_k x_k p_k on a cap, for l = 0..last, in blocks of degrees.
+/// The multipoles (P x)_l of kernels sum_k x_k p_k of a spin on a cap, for l = spin..last, in
+/// blocks of degrees.
 ///
-/// On a cap P_l changes slowly with l, like a function of band width theta_cut: within a block of m
-/// degrees the multipoles of all kernels are polynomials in l of a degree of about m theta_cut / 2.
-/// A block keeps their coefficients, a fifth of its degrees at 4 degrees, and a fit to all its
-/// degrees costs as much less.
+/// On a cap d^l_ss, for spin 0 P_l, changes slowly with l, like a function of band width theta_cut:
+/// within a block of m degrees the multipoles of all kernels are polynomials in l of a degree of
+/// about m theta_cut / 2. A block keeps their coefficients, a fifth of its degrees at 4 degrees,
+/// and a fit to all its degrees costs as much less.
 class CapMultipoles {
  public:
   /// Block borders lie between `border` and the next degree.
-  CapMultipoles(double theta_cut, int n_polynomials, int border, int last);
+  CapMultipoles(double theta_cut, int n_polynomials, int border, int last, int spin = 0);
 
   struct Block {
     int first = 0;
@@ -41,8 +42,8 @@ class CapMultipoles {
   std::vector<double> beyond_last() const;
 
  private:
-  void cut_into_blocks(double theta_cut, int border, int last);
-  void project(double theta_cut);
+  void cut_into_blocks(double theta_cut, int border, int last, int spin);
+  void project(double theta_cut, int spin);
 
   int n_polynomials_;
   std::vector<Columns> bases_;  ///< orthonormal polynomials in l, one set for each block size

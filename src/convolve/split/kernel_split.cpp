@@ -31,12 +31,19 @@ constexpr double arcmin = std::numbers::pi / (180 * 60);
 }
 
 void require_multipoles(const KernelSplitSpec& spec) {
+  if (spec.spin < 0 || spec.spin > RadialKernel::most_spin) {
+    refuse_split(
+        fmt::format("fields of spin {}; expected 0 to {}", spec.spin, RadialKernel::most_spin));
+  }
   for (std::size_t l = 0; l < spec.k_l.size(); ++l) {
     if (std::isfinite(spec.k_l[l])) continue;
     refuse_split(fmt::format("K_{} is {}; expected finite numbers", l, spec.k_l[l]));
   }
   const int lmax = checked_cast<int>(ssize64(spec.k_l) - 1, "lmax of a kernel");
-  if (lmax < 1) refuse_split(fmt::format("{} values of K_l; expected lmax of 1 or more", lmax + 1));
+  if (lmax <= spec.spin) {
+    refuse_split(
+        fmt::format("{} values of K_l; expected lmax of {} or more", lmax + 1, spec.spin + 1));
+  }
   if (spec.nside < 1) refuse_split(fmt::format("nside = {}; expected 1 or more", spec.nside));
   if (lmax > 3 * spec.nside - 1) {
     refuse_split(
@@ -53,7 +60,7 @@ void require_spectrum_for(const KernelSplitSpec& spec) {
                                ssize64(spec.cl) - 1, ssize64(spec.k_l) - 1));
     }
   }
-  for (std::size_t l = 0; l < spec.k_l.size(); ++l) {
+  for (std::size_t l = to_size(spec.spin); l < spec.k_l.size(); ++l) {
     if (spec.k_l[l] != 0 && (spec.cl.empty() || spec.cl[l] != 0)) return;
   }
   refuse_split("no degree has both a K_l and a C_l other than 0, so nothing is left of the map");
@@ -248,11 +255,11 @@ void KernelSplit::Data::take(const KernelSplitSpec& spec, const SplitCosts& cost
   // Rounding hides a little of the error from the search.
   for (int attempt = 0; attempt < 3 && fit.candidate.is_found; ++attempt) {
     best = predicted(spec, costs, fit.candidate);
-    compact = RadialKernel::on_cap(best->theta_cut, fit.coefficient);
+    compact = RadialKernel::on_cap(best->theta_cut, fit.coefficient, spec.spin);
     const std::vector<double> multipoles = compact->multipoles(weights.last);
     harmonic.clear();
     for (int l = 0; l <= best->l_cut; ++l)
-      harmonic.push_back(spec.k_l[to_size(l)] - multipoles[to_size(l)]);
+      harmonic.push_back(weights.k_l[to_size(l)] - multipoles[to_size(l)]);
     error = error_of(spec, weights, best->l_cut, multipoles, fit.coefficient);
     if (error.total <= spec.error) return;
     stricter.error *= 0.99 * spec.error / error.total;

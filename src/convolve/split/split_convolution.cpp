@@ -82,7 +82,7 @@ SplitConvolution::Impl::Impl(const Communicator& some_comm, const KernelSplit& s
       if (plan.does_rings()) rings.emplace(group, plan.rings.spec());
       if (!plan.does_harmonic()) return;
       on_harmonic_thread([&] { transform.emplace(harmonic_comm, plan.harmonic->spec); });
-      harmonic.t = split.harmonic();
+      harmonic.t = harmonic.e = harmonic.b = split.harmonic();
       weights = ring_weights(transform->rings());
     });
   } catch (...) {

@@ -10,6 +10,7 @@
 
 #include "base/checked_cast.hpp"
 #include "convolve/ring/ring_convolution_estimate.hpp"
+#include "ringweave/alm.hpp"
 #include "ringweave/execution.hpp"
 #include "ringweave/transform.hpp"
 #include "sphere/kernel/cap_polynomials.hpp"
@@ -18,8 +19,8 @@
 namespace ringweave::detail::inline convolve {
 namespace {
 
-/// Returns a narrow Gaussian with degrees up to lmax, on the whole of a cap.
-RadialKernel stand_in(double theta_cut, int lmax) {
+/// Returns a narrow Gaussian of a spin with degrees up to lmax, on the whole of a cap.
+RadialKernel stand_in(double theta_cut, int lmax, int spin) {
   const int size = CapPolynomials::size_for(theta_cut, lmax);
   const CapPolynomials polynomials(theta_cut, size);
   const CapNodes nodes = cap_nodes(theta_cut, size, lmax);
@@ -32,7 +33,7 @@ RadialKernel stand_in(double theta_cut, int lmax) {
         nodes.weight[i] * std::exp(-nodes.chord_squared[i] / (2 * sigma * sigma));
     for (std::size_t k = 0; k < value.size(); ++k) coefficient[k] += gaussian * value[k];
   }
-  return RadialKernel::on_cap(theta_cut, coefficient);
+  return RadialKernel::on_cap(theta_cut, coefficient, spin);
 }
 
 std::vector<double> supports_to_plan(std::span<const double> theta_cuts) {
@@ -57,6 +58,7 @@ class PredictedCosts {
     TransformSpec spec;
     spec.grid = grid_;
     spec.lmax = spec.mmax = l_cut;
+    spec.fields = field();
     const TransformScaling& scaling = scalings_.try_emplace(l_cut, spec).first->second;
     TransformWork work = scaling.shares(n_ranks).largest;
     work.n_threads = spec_.n_threads;
@@ -84,7 +86,8 @@ class PredictedCosts {
   void plan_rings(double theta_cut, int n_ranks) {
     RingConvolutionSpec spec;
     spec.grid = grid_;
-    spec.kernels = {stand_in(theta_cut, static_cast<int>(ssize64(spec_.k_l)) - 1)};
+    spec.kernels = {stand_in(theta_cut, static_cast<int>(ssize64(spec_.k_l)) - 1, spec_.spin)};
+    spec.n_maps = field().n_components();
     spec.error = 1e-6;
     const RingConvolutionPlan plan(spec, 0, n_ranks);
     tables_[n_ranks].insert_or_assign(
@@ -96,13 +99,15 @@ class PredictedCosts {
   Estimate sending(int n_rings, int n_harmonic) const {
     const int fewer = std::min(n_rings, n_harmonic);
     const int more = std::max(n_rings, n_harmonic);
-    const double bytes = static_cast<double>(grid_->n_pixels()) * sizeof(double) / fewer;
+    const double pixels = static_cast<double>(field().n_components() * grid_->n_pixels());
+    const double bytes = pixels * sizeof(double) / fewer;
     const int n_peers = std::min(more, more / fewer + 1);
     return 2 * exchange_estimate(machine().network, bytes, n_peers + 1);
   }
 
  private:
   const Machine& machine() const { return *spec_.machine->machine; }
+  FieldSet field() const { return FieldSet({spec_.spin}); }
 
   KernelSplitSpec spec_;
   std::shared_ptr<const RingGrid> grid_;

@@ -8,7 +8,7 @@
 
 namespace ringweave::detail::inline convolve {
 
-/// Predicted times of the two parts of a split kernel on a map.
+/// Predicted times of the two parts of a split kernel on a field: a map, or the two of a spin.
 struct SplitCosts {
   /// Time of smoothing through a_lm of degrees up to l_cut, l_cut >= 0, on n_ranks ranks.
   std::function<Estimate(int l_cut, int n_ranks)> harmonic{};
@@ -16,7 +16,7 @@ struct SplitCosts {
   std::function<Estimate(double theta_cut, int n_ranks)> rings{};
   /// Makes rings() exact there, where it would interpolate. May be empty.
   std::function<void(double theta_cut, int n_ranks)> plan_rings{};
-  /// Time of sending the map to the ranks of the harmonic part, and their result back.
+  /// Time of sending the field to the ranks of the harmonic part, and their result back.
   std::function<Estimate(int n_rings, int n_harmonic)> sending{};
   bool at_once = false;  ///< see HarmonicPart
 };
@@ -28,8 +28,8 @@ struct SplitMachine {
   SplitCosts costs{};       ///< instead of those predicted for the machine
 };
 
-/// Returns the costs of one map, no iterations, a kernel with degrees up to lmax, on the machine of
-/// a specification, which must be set and outlive them. One thread may call them at a time.
+/// Returns the costs of one field, no iterations, a kernel with degrees up to lmax, on the machine
+/// of a specification, which must be set and outlive them. One thread may call them at a time.
 /// Cost  for every number of ranks asked for, a plan of the grid for the first and the last of
 ///       spec.theta_cuts and some between, each 2.5 times as wide as the one before; others are
 ///       interpolated until plan_rings() is called for them.

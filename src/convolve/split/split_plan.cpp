@@ -48,6 +48,8 @@ RingConvolutionPlan plan_rings(const KernelSplit& split, const SplitMaps& maps,
   // they may exceed this error. The search has checked those above 4 nside.
   spec.highest_degree = checked_cast<int>(4 * maps.grid->nside(), "degrees of a compact part");
   const int n = plan.placement.ranks_of_rings(plan.n_ranks);
+  if (maps.ring_bands != nullptr)
+    spec.ring_bands = std::make_shared<const RingDistribution>(*maps.ring_bands, 0, n);
   return {spec, number_in(plan.rank, 0, n), n};
 }
 
@@ -57,7 +59,8 @@ std::optional<TransformPlan> plan_harmonic(const KernelSplit& split, const Split
   TransformSpec spec;
   spec.grid = maps.grid;
   spec.lmax = spec.mmax = split.best().l_cut;
-  spec.fields = FieldSet(std::vector<int>(to_size(maps.n_maps), 0));
+  const int n_fields = checked_cast<int>(maps.n_maps / plan.rings.maps_of_field(), "fields");
+  spec.fields = FieldSet::batch(plan.rings.spin(), n_fields);
   spec.backend = maps.harmonic.backend;
   const int n = plan.placement.ranks_of_harmonic(plan.n_ranks);
   if (!plan.placement.is_side_by_side())

@@ -25,7 +25,7 @@ class SupportSearch {
       : spec_(spec),
         weights_(weights),
         multipoles_(theta_cut, CapPolynomials::size_for(theta_cut, weights.lmax), weights.lmax,
-                    weights.last) {}
+                    weights.last, spec.spin) {}
 
   CompactFit run() {
     fits_.push_back(above_lmax());
@@ -162,7 +162,11 @@ SplitWeights::SplitWeights(const KernelSplitSpec& spec)
       last(static_cast<int>(4 * spec.nside)),
       k_l(spec.k_l) {
   const std::size_t n = to_size(lmax) + 1;
+  const auto spin = to_size(spec.spin);
   std::vector<double> cl = spec.cl.empty() ? std::vector<double>(n, 1.0) : spec.cl;
+  // Fields of spin have no degrees below it.
+  std::fill_n(k_l.begin(), spin, 0.0);
+  std::fill_n(cl.begin(), spin, 0.0);
   std::vector<double> above(cl.begin() + static_cast<std::ptrdiff_t>(n), cl.end());
   above.resize(to_size(std::max(0, last - lmax)), 0.0);
   cl.resize(n);
@@ -179,8 +183,9 @@ SplitWeights::SplitWeights(const KernelSplitSpec& spec)
   // rings need a kernel with a band limit. So power above lmax counts at least as for white maps.
   const double white = power / of_white;
   const std::vector<double> aliased = aliased_spectrum(cl, spec.nside, last);
-  const std::vector<double> aliased_white =
-      aliased_spectrum(std::vector<double>(n, white), spec.nside, last);
+  std::vector<double> white_cl(n, white);
+  std::fill_n(white_cl.begin(), spin, 0.0);
+  const std::vector<double> aliased_white = aliased_spectrum(white_cl, spec.nside, last);
   for (std::size_t i = 0; i < aliased.size(); ++i)
     cl.push_back(
         std::max(aliased_margin * aliased_margin * aliased[i] + above[i], aliased_white[i]));

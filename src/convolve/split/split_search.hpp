@@ -18,7 +18,7 @@ struct SplitWeights {
 
   int lmax = 0;
   int last = 0;             ///< degree up to which aliases are told apart, 4 nside
-  std::vector<double> k_l;  ///< [l] up to last, 0 above lmax
+  std::vector<double> k_l;  ///< [l] up to last, 0 above lmax and below the spin
   /// [l] up to last: root of (2l+1) C_l over sum (2l+1) C_l K_l^2, aliased C_l above lmax
   std::vector<double> weight;
   /// The same for all degrees above last, without its (2l+1): the mean C_l of the map.

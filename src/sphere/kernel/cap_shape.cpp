@@ -11,9 +11,10 @@
 
 namespace ringweave::detail::inline sphere {
 
-CapShape::CapShape(double theta_cut, std::vector<double> coefficient)
+CapShape::CapShape(double theta_cut, std::vector<double> coefficient, int spin)
     : polynomials_(theta_cut, checked_cast<int>(ssize64(coefficient), "polynomials of a kernel")),
-      coefficient_(std::move(coefficient)) {
+      coefficient_(std::move(coefficient)),
+      spin_(spin) {
   bound_ = std::abs(value(0));
   for (const double u : cap_nodes(theta_cut, polynomials_.size(), 0).u)
     bound_ = std::max(bound_, std::abs(value(u)));
@@ -49,7 +50,11 @@ KernelTable CapShape::tabulate(double theta_cut) const {
   const double chord_cut = std::sqrt(table.chord_squared_cut);
   const double edge = polynomials_.chord_squared_cut();
   const PieceFit fit;
-  const auto at = [&](double chord) { return value(chord * chord / edge); };
+  const auto at = [&](double chord) {
+    const double chord_squared = chord * chord;
+    // Over cos(theta / 2)^2s, of which a cap holds no zero.
+    return value(chord_squared / edge) / std::pow(1 - chord_squared / 4, spin_);
+  };
   // The coefficients bound the derivatives of their sum poorly, so pieces are halved until they
   // follow it or until halving gains nothing because only rounding is left.
   constexpr double tolerance = 5e-15;

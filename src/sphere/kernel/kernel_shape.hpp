@@ -112,7 +112,7 @@ class ProfileShape : public KernelShape {
 class CapShape : public KernelShape {
  public:
   /// coefficient  finite, not all 0
-  CapShape(double theta_cut, std::vector<double> coefficient);
+  CapShape(double theta_cut, std::vector<double> coefficient, int spin = 0);
 
   double end() const override { return polynomials_.theta_cut(); }
   double bound() const override { return bound_; }
@@ -121,6 +121,7 @@ class CapShape : public KernelShape {
   KernelTable tabulate(double theta_cut) const override;
   ChordNodes nodes(double theta_cut, double polynomial_degree) const override;
   std::vector<double> values(const ChordNodes& nodes) const override;
+  int spin() const override { return spin_; }
 
  private:
   double value(double u) const { return polynomials_.sum(coefficient_, u); }
@@ -128,6 +129,7 @@ class CapShape : public KernelShape {
   CapPolynomials polynomials_;
   std::vector<double> coefficient_;
   double bound_ = 0;
+  int spin_ = 0;
 };
 
 /// Throws UsageError unless cl is a spectrum: numbers of 0 or more, not all 0.

@@ -163,10 +163,11 @@ RadialKernel RadialKernel::from_profile(std::span<const double> theta,
           support};
 }
 
-RadialKernel RadialKernel::on_cap(double theta_cut, std::span<const double> coefficient) {
+RadialKernel RadialKernel::on_cap(double theta_cut, std::span<const double> coefficient, int spin) {
+  require_spin(spin);
   require_values(coefficient, "a radial kernel's coefficients on a cap");
-  return {std::make_shared<CapShape>(theta_cut,
-                                     std::vector<double>(coefficient.begin(), coefficient.end())),
+  return {std::make_shared<CapShape>(
+              theta_cut, std::vector<double>(coefficient.begin(), coefficient.end()), spin),
           KernelSupport::angle(theta_cut)};
 }
 

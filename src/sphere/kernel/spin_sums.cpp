@@ -22,7 +22,7 @@ class JacobiLanes {
  public:
   /// Points beyond the end of chord_squared repeat z = 1.
   JacobiLanes(int spin, Half half, std::span<const double> chord_squared, std::size_t first)
-      : b_(2 * spin), is_far_(half == Half::far) {
+      : spin_(spin), is_far_(half == Half::far) {
     const std::size_t n = std::min(n_points, chord_squared.size() - first);
     for (std::size_t i = 0; i < n; ++i) one_minus_z_[i] = chord_squared[first + i] / 2;
     p_.fill(1);
@@ -32,24 +32,18 @@ class JacobiLanes {
   /// Returns the value of P_n^{(0, 2s)} at the centre of the half.
   double at_centre() const { return at_centre_; }
 
-  /// The recurrence in P_{n+1} - P_n, which keeps the digits of 1 - z.
   void advance() {
-    const double sum = 2 * n_ + b_;
-    const double above = is_far_ ? n_ + b_ + 1 : n_ + 1;
-    const double before = is_far_ ? n_ : n_ + b_;
-    const double inverse = 1 / (above * (n_ + b_ + 1));
-    const double a = n_ == 0 ? 0 : n_ * before * (sum + 2) * inverse / sum;
-    const double b = (sum + 1) * (sum + 2) * inverse / 2;
+    const JacobiStep step = is_far_ ? JacobiStep::far(spin_, n_) : JacobiStep::near(spin_, n_);
     for (std::size_t i = 0; i < n_points; ++i) {
-      difference_[i] = a * difference_[i] - b * (one_minus_z_[i] * p_[i]);
+      difference_[i] = step.before * difference_[i] - step.here * (one_minus_z_[i] * p_[i]);
       p_[i] += difference_[i];
     }
-    if (is_far_) at_centre_ *= -(n_ + b_ + 1) / (n_ + 1);
+    if (is_far_) at_centre_ *= -(n_ + 2 * spin_ + 1) / (n_ + 1);
     n_ += 1;
   }
 
  private:
-  double b_;
+  int spin_;
   bool is_far_;
   double n_ = 0;
   double at_centre_ = 1;
@@ -81,7 +75,25 @@ void sum_half(int spin, Half half, std::span<const double> coefficient,
   }
 }
 
+/// With (above, below) = (n + 1, n + b) near the centre and (n + b + 1, n) at its antipode.
+JacobiStep step_of(double n, double b, double above, double below) {
+  const double sum = 2 * n + b;
+  const double divisor = above * (n + b + 1);
+  return {n == 0 ? 0 : n * below * (sum + 2) / (divisor * sum),
+          (sum + 1) * (sum + 2) / (2 * divisor)};
+}
+
 }  // namespace
+
+JacobiStep JacobiStep::near(int spin, double n) {
+  const double b = 2 * spin;
+  return step_of(n, b, n + 1, n + b);
+}
+
+JacobiStep JacobiStep::far(int spin, double n) {
+  const double b = 2 * spin;
+  return step_of(n, b, n + b + 1, n);
+}
 
 LegendreSeriesValues sum_spin_series(int spin, std::span<const double> coefficient,
                                      std::span<const double> chord_squared) {

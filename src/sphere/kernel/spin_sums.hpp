@@ -12,6 +12,18 @@ namespace ringweave::detail::inline sphere {
 // Series of d^l_ss(theta) = cos(theta / 2)^2s P_{l-s}^{(0, 2s)}(cos theta), without the factor in
 // front: what is left is a polynomial in cos(theta), smooth at both poles of the arc.
 
+/// Step of the recurrence P_{n+1} - P_n = before (P_n - P_{n-1}) - here (1 - z) P_n, which keeps
+/// the digits of 1 - z.
+struct JacobiStep {
+  double before = 0;
+  double here = 0;
+
+  /// For P_n^{(0, 2s)}(z), n = l - s; with spin 0 Legendre polynomials.
+  static JacobiStep near(int spin, double n);
+  /// For P_n^{(2s, 0)}(z) over its value at 1.
+  static JacobiStep far(int spin, double n);
+};
+
 /// Evaluates sum_l coefficient[l] P_{l-s}^{(0, 2s)}(z), l >= s, at z = 1 - chord_squared / 2 and at
 /// -z, 0 <= chord_squared <= 2.
 ///
