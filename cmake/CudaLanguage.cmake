@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# RINGWEAVE_CUDA -> RINGWEAVE_HAS_CUDA: whether the cuda/ folders of the rooms are compiled, or their not_built.cpp.
+# RINGWEAVE_CUDA -> RINGWEAVE_HAS_CUDA: whether the cuda/ folders of the modules are compiled, or their not_built.cpp.
 include(CheckLanguage)
 
 set(RINGWEAVE_HAS_CUDA OFF)
@@ -34,13 +34,13 @@ if(RINGWEAVE_HAS_CUDA)
 endif()
 message(STATUS "CUDA: ${RINGWEAVE_HAS_CUDA}")
 
-# ringweave_room_cuda(NAME [BUILT file...] [NOT_BUILT file...] [LINKS target...]): the cuda/ folder of a room, with
-# and without CUDA. Objects of .cu files become objects of the room, so that users of the room need no CUDA compiler.
+# ringweave_module_cuda(NAME [BUILT file...] [NOT_BUILT file...] [LINKS target...]): the cuda/ folder of a module, with
+# and without CUDA. Objects of .cu files become objects of the module, so that users of the module need no CUDA compiler.
 # The runtime is linked statically, so that the program also runs without any CUDA; but shared libraries share one.
-function(ringweave_room_cuda name)
-  cmake_parse_arguments(PARSE_ARGV 1 room "" "" "BUILT;NOT_BUILT;LINKS")
+function(ringweave_module_cuda name)
+  cmake_parse_arguments(PARSE_ARGV 1 module "" "" "BUILT;NOT_BUILT;LINKS")
   if(NOT RINGWEAVE_HAS_CUDA)
-    target_sources(ringweave_${name} PRIVATE ${room_NOT_BUILT})
+    target_sources(ringweave_${name} PRIVATE ${module_NOT_BUILT})
     return()
   endif()
   set(kind Static)
@@ -49,11 +49,11 @@ function(ringweave_room_cuda name)
     set(kind Shared)
     set(runtime CUDA::cudart)
   endif()
-  add_library(ringweave_${name}_cuda OBJECT ${room_BUILT})
+  add_library(ringweave_${name}_cuda OBJECT ${module_BUILT})
   target_include_directories(ringweave_${name}_cuda PRIVATE ${RINGWEAVE_INCLUDE_FOLDERS})
   set_target_properties(ringweave_${name}_cuda PROPERTIES CUDA_RUNTIME_LIBRARY ${kind}
     CXX_STANDARD 20 CXX_STANDARD_REQUIRED ON CUDA_STANDARD 20 CUDA_STANDARD_REQUIRED ON CUDA_EXTENSIONS OFF)
-  target_link_libraries(ringweave_${name}_cuda PRIVATE ringweave_cuda_flags ${runtime} ${room_LINKS})
+  target_link_libraries(ringweave_${name}_cuda PRIVATE ringweave_cuda_flags ${runtime} ${module_LINKS})
   target_sources(ringweave_${name} PRIVATE $<TARGET_OBJECTS:ringweave_${name}_cuda>)
-  target_link_libraries(ringweave_${name} PRIVATE ${runtime} ${room_LINKS})
+  target_link_libraries(ringweave_${name} PRIVATE ${runtime} ${module_LINKS})
 endfunction()

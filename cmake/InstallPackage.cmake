@@ -3,17 +3,17 @@
 # add_subdirectory or FetchContent have the same targets.
 include(CMakePackageConfigHelpers)
 
-set(core_rooms ringweave_base ringweave_sphere ringweave_perf_models ringweave_distribute ringweave_legendre
+set(core_modules ringweave_base ringweave_sphere ringweave_perf_models ringweave_distribute ringweave_legendre
                ringweave_fft ringweave_transform ringweave_convolve ringweave_nonuniform
                ringweave_gyro)
 add_library(ringweave_core INTERFACE)
 add_library(Ringweave::core ALIAS ringweave_core)
 set_target_properties(ringweave_core PROPERTIES EXPORT_NAME core)
 set_target_properties(ringweave_io PROPERTIES EXPORT_NAME io)
-target_link_libraries(ringweave_core INTERFACE ${core_rooms} MPI::MPI_C)  # for ringweave/mpi.hpp
+target_link_libraries(ringweave_core INTERFACE ${core_modules} MPI::MPI_C)  # for ringweave/mpi.hpp
 
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/Ringweave)
-install(TARGETS ${core_rooms} ringweave_core EXPORT RingweaveCoreTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+install(TARGETS ${core_modules} ringweave_core EXPORT RingweaveCoreTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS ringweave_io EXPORT RingweaveIoTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})

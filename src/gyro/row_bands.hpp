@@ -18,8 +18,8 @@ namespace ringweave::detail::inline gyro {
 struct HeldRows {
   PlaneBoundary boundary = PlaneBoundary::zero;
   std::int64_t n = 0;  ///< rows of the plane
-  RowSpan own;
-  RowSpan positions;  ///< held one after the other
+  RowRange own;
+  RowRange positions;  ///< held one after the other
   bool is_whole = false;
 
   std::int64_t size() const { return positions.size(); }
@@ -30,7 +30,7 @@ struct HeldRows {
 };
 
 /// halo >= 0
-HeldRows held_rows(PlaneBoundary boundary, std::int64_t n, RowSpan own, std::int64_t halo);
+HeldRows held_rows(PlaneBoundary boundary, std::int64_t n, RowRange own, std::int64_t halo);
 
 /// Plans how one of the ranks that share the rows of a plane gets those it holds beside its own;
 /// rows are the plan's rings, n_x values each. Every row once, from its owner. Plans of all parts

@@ -44,7 +44,7 @@ class RowHalo {
 
 /// The rows of this rank, and those of the ranks that share them.
 struct SharedRows {
-  RowSpan own;
+  RowRange own;
   int part = 0;
   std::vector<std::int64_t> cuts;  ///< [part] its first row, and the end; none of one part
 };

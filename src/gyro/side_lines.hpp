@@ -5,16 +5,9 @@
 #include <cstdint>
 
 #include "base/host_device.hpp"
+#include "base/row_range.hpp"
 
 namespace ringweave::detail::inline gyro {
-
-/// Consecutive rows [begin, end).
-struct RowSpan {
-  std::int64_t begin = 0;
-  std::int64_t end = 0;
-  std::int64_t size() const { return end > begin ? end - begin : 0; }
-  friend bool operator==(const RowSpan&, const RowSpan&) = default;
-};
 
 /// The sources next to both ends of an axis, and the targets that they reach, as lines along the
 /// ends. Lines continue beyond position 0 .. length - 1 by `reach`.
@@ -29,7 +22,7 @@ struct SideLines {
   std::int64_t before = 0;  ///< values before position 0
   std::int64_t stride = 0;
   std::int64_t first = 0;  ///< position 0 of the first source in the work of a plane
-  RowSpan own_targets;     ///< lines of targets that this rank has
+  RowRange own_targets;    ///< lines of targets that this rank has
 
   std::int64_t size() const { return is_used ? (2 * margin + n_targets) * stride : 0; }
   /// Returns the place of position 0 of a line in the work of a plane. `end` 0 or 1.

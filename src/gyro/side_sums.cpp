@@ -54,8 +54,8 @@ bool is_zero(const double* values, std::int64_t n) {
 }
 
 /// Adds the contributions of sources to a piece of some lines of targets.
-void scatter(const SideLines& lines, const SideTable& table, double weight, RowSpan targets,
-             RowSpan piece, const double* is_nonzero, double* work) {
+void scatter(const SideLines& lines, const SideTable& table, double weight, RowRange targets,
+             RowRange piece, const double* is_nonzero, double* work) {
   for (std::int64_t end = 0; end < 2; ++end) {
     const std::int64_t a = end == 0 ? targets.begin : lines.n_targets - targets.end;
     TapLines to{&table};
@@ -74,7 +74,7 @@ void scatter(const SideLines& lines, const SideTable& table, double weight, RowS
 
 /// Adds the contributions of targets to a piece of lines of sources at an end.
 void gather(const SideLines& lines, const SideTable& table, double weight, std::int64_t end,
-            RowSpan sources, RowSpan piece, double* work) {
+            RowRange sources, RowRange piece, double* work) {
   TapLines to{&table};
   to.count = sources.size();
   to.rows_apart = table.n_targets;
@@ -90,7 +90,7 @@ void gather(const SideLines& lines, const SideTable& table, double weight, std::
 std::int64_t n_pieces(const SideLines& lines) {
   return lines.is_used ? (lines.length + most_values - 1) / most_values : 0;
 }
-RowSpan piece_of(const SideLines& lines, std::int64_t number) {
+RowRange piece_of(const SideLines& lines, std::int64_t number) {
   const std::int64_t begin = number * most_values;
   return {begin, std::min(round_up(lines.length, line_block), begin + most_values)};
 }
@@ -98,7 +98,7 @@ RowSpan piece_of(const SideLines& lines, std::int64_t number) {
 }  // namespace
 
 SideSums::SideSums(const SideGeometry& geometry) : geometry_(geometry) {
-  const RowSpan own = geometry.rows.own;
+  const RowRange own = geometry.rows.own;
   if (own.size() > 0 && geometry.x_ends()) {
     x_ = side_lines(geometry.n_x, geometry.margin, geometry.targets_x, own.size(), geometry.reach_y,
                     0);
@@ -121,9 +121,9 @@ bool SideSums::has_end_y(std::int64_t end) const {
                   : rows.own.end > rows.n - geometry_.targets_y;
 }
 
-RowSpan SideSums::own_sources(const SideLines& lines, std::int64_t end) const {
+RowRange SideSums::own_sources(const SideLines& lines, std::int64_t end) const {
   if (&lines == &x_) return {0, lines.margin};
-  const RowSpan own = geometry_.rows.own;
+  const RowRange own = geometry_.rows.own;
   const std::int64_t nearest = end == 0 ? own.begin : lines.n - own.end;
   return {std::min(nearest, lines.margin), std::min(nearest + own.size(), lines.margin)};
 }
@@ -238,7 +238,7 @@ void SideSums::add(Direction direction, const StencilTables& tables, double weig
     const SideTable& table = is_x ? tables.x_side : tables.side_of_y();
     const std::int64_t i = is_x ? task : task - x_tasks;
     const std::int64_t group = i / n_pieces(lines);
-    const RowSpan piece = piece_of(lines, i % n_pieces(lines));
+    const RowRange piece = piece_of(lines, i % n_pieces(lines));
     if (is_average) {
       const std::int64_t begin = lines.own_targets.begin + group * line_group;
       scatter(lines, table, weight, {begin, std::min(begin + line_group, lines.own_targets.end)},
@@ -257,7 +257,7 @@ void SideSums::add(Direction direction, const StencilTables& tables, double weig
 
 template <class Visit>
 void SideSums::for_corner_runs(const CornerTable& table, std::int64_t p, std::int64_t q,
-                               std::int64_t end_y, RowSpan rows, const Visit& visit) const {
+                               std::int64_t end_y, RowRange rows, const Visit& visit) const {
   const bool is_exchanged = table.is_exchanged(p, q);
   // Row b from the end is at position `first` + step b.
   const std::int64_t step = end_y == 0 ? 1 : -1;
@@ -288,13 +288,13 @@ void SideSums::for_corner_runs(const CornerTable& table, std::int64_t p, std::in
 
 void SideSums::add_corners(const CornerTable& table, double weight, double* work,
                            int n_threads) const {
-  const RowSpan own = geometry_.rows.own;
+  const RowRange own = geometry_.rows.own;
   const std::int64_t n_sources = table.margin * table.margin;
   // Threads share the rows of targets.
 #pragma omp parallel for num_threads(n_threads)
   for (std::int64_t part = 0; part < n_threads; ++part) {
-    const RowSpan rows{own.begin + own.size() * part / n_threads,
-                       own.begin + own.size() * (part + 1) / n_threads};
+    const RowRange rows{own.begin + own.size() * part / n_threads,
+                        own.begin + own.size() * (part + 1) / n_threads};
     for (std::int64_t i = 0; i < 2 * n_sources; ++i) {
       const std::int64_t source = i / 2;
       const std::int64_t end_y = i % 2;
@@ -339,7 +339,7 @@ void SideSums::gather_corners(const CornerTable& table, double weight, double* w
 void SideSums::store(Direction direction, const double* work, double* plane,
                      std::int64_t row_stride, int n_threads) const {
   const std::int64_t m = geometry_.margin;
-  const RowSpan own = geometry_.rows.own;
+  const RowRange own = geometry_.rows.own;
 #pragma omp parallel for num_threads(n_threads)
   for (std::int64_t row = own.begin; row < own.end; ++row) {
     const std::int64_t i = row - own.begin;

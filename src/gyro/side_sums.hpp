@@ -48,7 +48,7 @@ class SideSums {
   /// Tells whether targets of this rank are next to an end of y.
   bool has_end_y(std::int64_t end) const;
   /// Returns the lines of sources next to an end that this rank has.
-  RowSpan own_sources(const SideLines& lines, std::int64_t end) const;
+  RowRange own_sources(const SideLines& lines, std::int64_t end) const;
 
   void clear(Direction direction, double* work) const;
   /// held  [row held][x]
@@ -77,7 +77,7 @@ class SideSums {
   /// Calls visit(CornerRun) for the targets of source (p, q) in some rows.
   template <class Visit>
   void for_corner_runs(const CornerTable& table, std::int64_t p, std::int64_t q, std::int64_t end_y,
-                       RowSpan rows, const Visit& visit) const;
+                       RowRange rows, const Visit& visit) const;
   void add_corners(const CornerTable& table, double weight, double* work, int n_threads) const;
   void gather_corners(const CornerTable& table, double weight, double* work, int n_threads) const;
   bool is_own(std::int64_t row) const {

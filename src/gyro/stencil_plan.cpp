@@ -27,7 +27,7 @@ struct PlannedAxis {
 };
 
 PlannedAxis whole_axis(PlaneBoundary boundary, std::int64_t n, std::int64_t margin,
-                       std::int64_t reach, RowSpan out, bool is_even) {
+                       std::int64_t reach, RowRange out, bool is_even) {
   PlannedAxis planned{{.size = n, .first_out = out.begin, .size_out = out.size()}};
   FilterAxis& axis = planned.axis;
   axis.is_mirrored = boundary == PlaneBoundary::mirror;
@@ -45,14 +45,14 @@ PlannedAxis whole_axis(PlaneBoundary boundary, std::int64_t n, std::int64_t marg
 }
 
 /// The rows that are held and reach the own ones; none if there are no own ones.
-RowSpan reaching_rows(const HeldRows& rows, std::int64_t reach) {
+RowRange reaching_rows(const HeldRows& rows, std::int64_t reach) {
   return {std::max(rows.own.begin - reach, rows.positions.begin),
           std::min(rows.own.end + reach, rows.positions.end)};
 }
 
 /// The axis of some rows, which are held with the rows beside them.
 PlannedAxis band_axis(const HeldRows& rows, std::int64_t reach) {
-  const RowSpan in = reaching_rows(rows, reach);
+  const RowRange in = reaching_rows(rows, reach);
   PlannedAxis planned;
   planned.most =
       std::max({std::int64_t{0}, in.end - 1 - rows.own.begin, rows.own.end - 1 - in.begin});
@@ -164,7 +164,7 @@ FilterWindow StencilPlan::whole_sources(std::int64_t first_row) const {
   return window;
 }
 
-StencilPlan plan_stencil(const GyroSpec& spec, RowSpan own) {
+StencilPlan plan_stencil(const GyroSpec& spec, RowRange own) {
   StencilPlan plan;
   plan.interpolation =
       spec.method == GyroMethod::bilinear ? Interpolation::bilinear : Interpolation::bicubic;

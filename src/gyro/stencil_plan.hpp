@@ -54,6 +54,6 @@ struct StencilPlan {
 
 /// Plans the rows `own`. Radii share a filter where that costs less: a filter that is longer than a
 /// radius needs takes longer, but one transform of a field serves all its radii. Not collective.
-StencilPlan plan_stencil(const GyroSpec& spec, RowSpan own);
+StencilPlan plan_stencil(const GyroSpec& spec, RowRange own);
 
 }  // namespace ringweave::detail::inline gyro

@@ -2,25 +2,13 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <vector>
 
-#include "base/host_device.hpp"
+#include "base/row_range.hpp"
 #include "ringweave/grid.hpp"
 
 namespace ringweave::detail::inline sphere {
-
-/// Rows [begin, end) of a ModeLayout.
-struct RowRange {
-  std::int64_t begin = 0;
-  std::int64_t end = 0;
-
-  /// Every row of any layout.
-  static constexpr RowRange all() { return {0, std::numeric_limits<std::int64_t>::max()}; }
-  RINGWEAVE_HOST_DEVICE bool contains(std::int64_t row) const { return row >= begin && row < end; }
-  friend bool operator==(const RowRange&, const RowRange&) = default;
-};
 
 /// Consecutive rings whose modes of one order are stored consecutively: ring r at position first +
 /// (r - rings.begin).

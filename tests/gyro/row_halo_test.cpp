@@ -64,7 +64,7 @@ TEST(RowHalo, PlansOfAllPartsMatch) {
           std::vector<HaloPlan> plans;
           for (int part = 0; part < n_parts; ++part) {
             plans.push_back(plan_row_halo(boundary, cuts, part, halo, 3));
-            const RowSpan own{cuts[to_size(part)], cuts[to_size(part) + 1]};
+            const RowRange own{cuts[to_size(part)], cuts[to_size(part) + 1]};
             expect_held_rows(plans.back(), held_rows(boundary, n, own, halo));
           }
           expect_matching(plans);

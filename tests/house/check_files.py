@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Check that files state their licence, rooms have READMEs, files and pictures are small, scripts are executable, the
+"""Check that files state their licence, modules have READMEs, files and pictures are small, scripts are executable, the
 picture of README.md is that of its commands, and the citation has the version of the headers:
 check_files.py SOURCE_FOLDER"""
 import os
@@ -31,8 +31,8 @@ def file_offences(root, path):
         yield f"{path}: {len(lines)} lines; split it, {MOST_LINES} are the most"
 
 
-def rooms(root):
-    """Returns the folders that must have a README: every CMake target, and the folders beside the rooms."""
+def modules(root):
+    """Returns the folders that must have a README: every CMake target, and the folders beside the modules."""
     for listing in sorted((root / "src").rglob("CMakeLists.txt")):
         yield listing.parent
     for name in ("perf_models", "jobs", "docs", "examples", "packaging"):
@@ -69,16 +69,16 @@ def offences(root):
         found += file_offences(root, path.relative_to(root))
     found += citation_offences(root)
     found += picture_offences(root)
-    for room in rooms(root):
-        readme = room / "README.md"
+    for module in modules(root):
+        readme = module / "README.md"
         if not readme.is_file() or not readme.read_text(encoding="utf-8").strip():
-            found.append(f"{room.relative_to(root)}: has no README.md that says what is in it")
+            found.append(f"{module.relative_to(root)}: has no README.md that says what is in it")
     return found
 
 
 def main():
     found = offences(Path(sys.argv[1]))
-    print("\n".join(found) if found else "every file has its licence line, every room its README, the citation its version")
+    print("\n".join(found) if found else "every file has its licence line, every module its README, the citation its version")
     return 1 if found else 0
 
 

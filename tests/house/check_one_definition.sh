@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Checks with -Wodr that no two sources of the rooms define different types of one name. Takes only the first step of a
+# Checks with -Wodr that no two sources of the modules define different types of one name. Takes only the first step of a
 # link with -flto, on the representation that RINGWEAVE_CHECK_ODR=ON adds to the objects (g++).
 #   check_one_definition.sh COMPILER BUILD_FOLDER
 set -euo pipefail

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Check that every source reaches the headers of what it uses: check_standard_headers.py SOURCE_FOLDER
 
-Rooms and tests precompile headers, so the compiler does not see that an include is missing. What is used of the standard
+Modules and tests precompile headers, so the compiler does not see that an include is missing. What is used of the standard
 library and of other libraries whose headers are precompiled needs one of its headers in the file, or in a header of this
 repository that it includes, at any depth.
 """

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "app/maps/file_queue.hpp"
@@ -61,6 +62,9 @@ struct MapGroup {
   Provenance provenance{};       ///< of all of them; smoothed maps add their input
   std::exception_ptr failure{};  ///< of the first map that could not be read; the same on all ranks
 };
+
+/// Groups of maps of either type, for functions that are no templates.
+using AnyMapGroup = std::variant<MapGroup<double>*, MapGroup<float>*>;
 
 /// Steps for the maps of a group; all collective.
 template <class T>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <fmt/format.h>
 
+#include <variant>
+
 #include "app/analysis_checks.hpp"
 #include "app/backend_choice.hpp"
 #include "app/map_batch.hpp"
@@ -52,8 +54,9 @@ class HarmonicMethod final : public SmoothingMethod {
   }
 
   void prepare() override { read_weights(way_.weights); }
-  SmoothingReport smooth(MapGroup<float>& group) override { return smooth_group(group); }
-  SmoothingReport smooth(MapGroup<double>& group) override { return smooth_group(group); }
+  SmoothingReport smooth(AnyMapGroup group) override {
+    return std::visit([&](auto* maps) { return smooth_group(*maps); }, group);
+  }
   void release() override { transform_->release_workspace(); }
   void record() override { transform_.record(); }
   std::string summary() const override {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 #include <utility>
+#include <variant>
 
 #include "app/analysis_checks.hpp"
 #include "app/backend_choice.hpp"
@@ -83,8 +84,9 @@ class ResolutionMethod final : public SmoothingMethod {
   }
 
   void prepare() override { read_weights(way_.weights); }
-  SmoothingReport smooth(MapGroup<float>& group) override { return smooth_group(group); }
-  SmoothingReport smooth(MapGroup<double>& group) override { return smooth_group(group); }
+  SmoothingReport smooth(AnyMapGroup group) override {
+    return std::visit([&](auto* maps) { return smooth_group(*maps); }, group);
+  }
   void release() override {
     analysis_->release_workspace();
     synthesis_->release_workspace();

@@ -7,6 +7,7 @@
 #include <numbers>
 #include <optional>
 #include <utility>
+#include <variant>
 
 #include "app/backend_choice.hpp"
 #include "app/map_batch.hpp"
@@ -147,8 +148,9 @@ class RingMethod final : public SmoothingMethod {
     warn_if_slow(run_, prediction.total, prediction.harmonic);
   }
 
-  SmoothingReport smooth(MapGroup<float>& group) override { return smooth_group(group); }
-  SmoothingReport smooth(MapGroup<double>& group) override { return smooth_group(group); }
+  SmoothingReport smooth(AnyMapGroup group) override {
+    return std::visit([&](auto* maps) { return smooth_group(*maps); }, group);
+  }
   void release() override {
     release(scalar_convolution_);
     release(spin_convolution_);

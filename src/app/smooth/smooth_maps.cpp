@@ -183,7 +183,7 @@ MapsDone smooth_groups(Run& run, const SmoothJob& job, SmoothingMethod& method,
   steps.compute = [&](MapGroup<T>& group) {
     group.provenance = provenance_of(run, job);
     group.provenance.method = method.name();
-    const SmoothingReport report = method.smooth(group);
+    const SmoothingReport report = method.smooth(&group);
     // The last outputs need its memory.
     if (map_run.is_last(group.range)) method.release();
     for (std::int64_t i = 0; i < group.range.count; ++i)

@@ -45,8 +45,7 @@ class SmoothingMethod {
   /// Reads other inputs, before the first map.
   virtual void prepare() {}
   /// Smooths the maps of a group and adds to their provenance.
-  virtual SmoothingReport smooth(MapGroup<float>& group) = 0;
-  virtual SmoothingReport smooth(MapGroup<double>& group) = 0;
+  virtual SmoothingReport smooth(AnyMapGroup group) = 0;
   /// Frees the memory of the computation; smooth() takes it again.
   virtual void release() = 0;
   /// Puts the work done into the report.

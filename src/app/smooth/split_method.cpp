@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "app/backend_choice.hpp"
@@ -225,8 +226,9 @@ class SplitMethod final : public SmoothingMethod {
     if (run_.options.dry_run || run_.options.verbose) print_plan(estimate, predicted);
   }
 
-  SmoothingReport smooth(MapGroup<float>& group) override { return smooth_group(group); }
-  SmoothingReport smooth(MapGroup<double>& group) override { return smooth_group(group); }
+  SmoothingReport smooth(AnyMapGroup group) override {
+    return std::visit([&](auto* maps) { return smooth_group(*maps); }, group);
+  }
   void release() override {
     release(scalar_convolution_);
     release(spin_convolution_);

@@ -26,12 +26,9 @@ class DeviceRingSums {
   /// Sums the pairs of rings without modes over pixels, for all maps: writes own rings that have no
   /// modes and adds to the others.
   /// halo  pixels of rings of other ranks, in the layout of plan.pixel_halo()
-  virtual void sum_pixels(MapView<const double, MemorySpace::device> own,
-                          MapView<const double, MemorySpace::device> halo,
-                          MapView<double, MemorySpace::device> out) = 0;
-  virtual void sum_pixels(MapView<const float, MemorySpace::device> own,
-                          MapView<const float, MemorySpace::device> halo,
-                          MapView<float, MemorySpace::device> out) = 0;
+  virtual void sum_pixels(AnyConstMapView<MemorySpace::device> own,
+                          AnyConstMapView<MemorySpace::device> halo,
+                          AnyMapView<MemorySpace::device> out) = 0;
 
   virtual std::int64_t device_bytes() const = 0;
 };

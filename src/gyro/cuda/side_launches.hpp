@@ -94,8 +94,8 @@ struct AddIdentity {
   RowPieces pieces;  ///< a row for each plane of sums
   SideLayout layout;
   StencilPlanes planes;
-  RowSpan x_given;
-  RowSpan y_given;
+  RowRange x_given;
+  RowRange y_given;
   double weight;
 
   template <class Block>
@@ -379,7 +379,7 @@ struct GatherLines {
   SideLayout layout;
   StencilPlanes planes;
   SideLines lines;
-  RowSpan sources[2];  ///< of this rank, next to each end
+  RowRange sources[2];  ///< of this rank, next to each end
   SideWeights table;
   double weight;
 

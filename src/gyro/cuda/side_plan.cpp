@@ -19,7 +19,7 @@ bool is_outermost(std::int64_t i, std::int64_t n, std::int64_t margin) {
 }
 
 /// Of some of the held rows.
-EdgePlan edges_of(const SideGeometry& geometry, RowSpan held) {
+EdgePlan edges_of(const SideGeometry& geometry, RowRange held) {
   const HeldRows& rows = geometry.rows;
   EdgePlan edges{geometry.n_x,
                  geometry.x_boundary == PlaneBoundary::mirror,

@@ -30,8 +30,8 @@ struct SideLayout {
   bool has_corners = false;
   bool y_ends = false;
   /// Lines of sources that this rank has: of both ends of x, and of both ends of y.
-  Array<RowSpan, 2> x_sources;
-  Array<RowSpan, 2> y_sources;
+  Array<RowRange, 2> x_sources;
+  Array<RowRange, 2> y_sources;
 
   /// Returns the place of a number of a corner's source in the work.
   RINGWEAVE_HOST_DEVICE std::int64_t corner(std::int64_t end_x, std::int64_t end_y) const {

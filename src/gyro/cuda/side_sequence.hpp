@@ -222,7 +222,7 @@ class SideSequence {
         pieces.n_blocks());
   }
   void gather(const Tables& tables, double weight, std::int64_t n_planes, const StencilPlanes& of) {
-    const auto gather_lines = [&](const SideLines& lines, const RowSpan* sources,
+    const auto gather_lines = [&](const SideLines& lines, const RowRange* sources,
                                   const SideWeights& table) {
       if (!lines.is_used) return;
       const GatherLines launch{layout_, of, lines, {sources[0], sources[1]}, table, weight};

@@ -48,7 +48,7 @@ void add_filtered(const StencilPlan& plan, const StencilFilter& planned, Directi
 }
 
 /// Returns the sums over all radii in some rows, [plane][row][x].
-Plane emulated(const GyroSpec& spec, RowSpan own, Direction direction, const Plane& in) {
+Plane emulated(const GyroSpec& spec, RowRange own, Direction direction, const Plane& in) {
   const StencilPlan plan = plan_stencil(spec, own);
   const HeldRows& rows = plan.rows();
   const SideSums sides(plan.sides);
@@ -100,8 +100,8 @@ void expect_as_the_host(const GyroSpec& spec) {
   const Plane in = random_plane(n_planes * spec.grid.n_nodes(), 1);
   for (const Direction direction : {Direction::average, Direction::transpose}) {
     const Plane expected = on_the_host(spec, direction, in);
-    for (const RowSpan own :
-         {RowSpan{0, n_y}, RowSpan{0, n_y / 3}, RowSpan{n_y / 3, n_y - 2}, RowSpan{n_y - 2, n_y}}) {
+    for (const RowRange own : {RowRange{0, n_y}, RowRange{0, n_y / 3}, RowRange{n_y / 3, n_y - 2},
+                               RowRange{n_y - 2, n_y}}) {
       const Plane found = emulated(spec, own, direction, in);
       Plane rows;
       for (std::int64_t p = 0; p < n_planes; ++p) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <algorithm>
+#include <variant>
 
 #include "base/checked_cast.hpp"
 #include "base/cuda/device_machine.cuh"
@@ -24,22 +25,20 @@ class CudaRingSums final : public DeviceRingSums {
                          reinterpret_cast<gpu::Double2*>(out));
     });
   }
-  void sum_pixels(MapView<const double, MemorySpace::device> own,
-                  MapView<const double, MemorySpace::device> halo,
-                  MapView<double, MemorySpace::device> out) override {
-    sum(own, halo, out);
-  }
-  void sum_pixels(MapView<const float, MemorySpace::device> own,
-                  MapView<const float, MemorySpace::device> halo,
-                  MapView<float, MemorySpace::device> out) override {
-    sum(own, halo, out);
+  void sum_pixels(AnyConstMapView<MemorySpace::device> own,
+                  AnyConstMapView<MemorySpace::device> halo,
+                  AnyMapView<MemorySpace::device> out) override {
+    std::visit([&](auto to) { sum(own, halo, to); }, out);
   }
   std::int64_t device_bytes() const override { return sequence_.bytes(); }
 
  private:
   template <class T>
-  void sum(MapView<const T, MemorySpace::device> own, MapView<const T, MemorySpace::device> halo,
+  void sum(const AnyConstMapView<MemorySpace::device>& any_own,
+           const AnyConstMapView<MemorySpace::device>& any_halo,
            MapView<T, MemorySpace::device> out) {
+    const auto own = std::get<MapView<const T, MemorySpace::device>>(any_own);
+    const auto halo = std::get<MapView<const T, MemorySpace::device>>(any_halo);
     gpu::for_kernels(*plan_, 0, own.n_components(), [&](const gpu::MapsOfKernel& maps) {
       sequence_.sum_pixels<T>(maps, {own.data(), own.stride()}, {halo.data(), halo.stride()},
                               {out.data(), out.stride()});

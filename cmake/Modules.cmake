@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# How every room, test and benchmark is compiled.
+# How every module, test and benchmark is compiled.
 include(CheckCXXCompilerFlag)
 include(CheckCXXSourceRuns)
 
 add_library(ringweave_build_flags INTERFACE)
 target_compile_features(ringweave_build_flags INTERFACE cxx_std_20)
-# Everything in this repository may include its own rooms; users have include/ only.
+# Everything in this repository may include its own modules; users have include/ only.
 set(RINGWEAVE_INCLUDE_FOLDERS ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR})
 target_include_directories(ringweave_build_flags INTERFACE ${RINGWEAVE_INCLUDE_FOLDERS})
 target_compile_options(ringweave_build_flags INTERFACE
@@ -64,21 +64,21 @@ function(ringweave_quick_checks)
   endif()
 endfunction()
 
-# ringweave_room(NAME [COMPUTES_LITTLE] [OF_PROGRAM] SOURCES file... [ROOMS room...] [LINKS target...]
+# ringweave_module(NAME [COMPUTES_LITTLE] [OF_PROGRAM] SOURCES file... [MODULES module...] [LINKS target...]
 #                [PRECOMPILE header...])
 # Makes a library Ringweave::NAME from the sources of the current folder, static unless BUILD_SHARED_LIBS is set and it
-# is not OF_PROGRAM, which alone uses it. ROOMS are rooms it may include, LINKS external libraries. The headers of
-# PRECOMPILE and standard ones are compiled once for the room; tests/house/check_standard_headers.py finds forgotten
+# is not OF_PROGRAM, which alone uses it. MODULES are modules it may include, LINKS external libraries. The headers of
+# PRECOMPILE and standard ones are compiled once for the module; tests/house/check_standard_headers.py finds forgotten
 # includes. Several sources are compiled at a time, which takes a third to a half of the compiler's time; who works on
-# one (preset dev) compiles it alone, and a source for several instruction sets always is. A room that COMPUTES_LITTLE is
+# one (preset dev) compiles it alone, and a source for several instruction sets always is. A module that COMPUTES_LITTLE is
 # optimised little, and not at all where it is sanitized. (At -O2, with precompiled headers, GCC 12 would also warn by
 # mistake that std::string copies beyond its bounds.)
-function(ringweave_room name)
-  cmake_parse_arguments(PARSE_ARGV 1 room "COMPUTES_LITTLE;OF_PROGRAM" "" "SOURCES;ROOMS;LINKS;PRECOMPILE")
-  if(room_OF_PROGRAM)
-    add_library(ringweave_${name} STATIC ${room_SOURCES})
+function(ringweave_module name)
+  cmake_parse_arguments(PARSE_ARGV 1 module "COMPUTES_LITTLE;OF_PROGRAM" "" "SOURCES;MODULES;LINKS;PRECOMPILE")
+  if(module_OF_PROGRAM)
+    add_library(ringweave_${name} STATIC ${module_SOURCES})
   else()
-    add_library(ringweave_${name} ${room_SOURCES})
+    add_library(ringweave_${name} ${module_SOURCES})
     set_target_properties(ringweave_${name} PROPERTIES VERSION ${PROJECT_VERSION}
       SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
   endif()
@@ -92,11 +92,11 @@ function(ringweave_room name)
   if(RINGWEAVE_CHECK_ODR)
     target_compile_options(ringweave_${name} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-flto;-ffat-lto-objects>)
   endif()
-  foreach(other IN LISTS room_ROOMS)
+  foreach(other IN LISTS module_MODULES)
     target_link_libraries(ringweave_${name} PUBLIC ringweave_${other})
   endforeach()
-  target_link_libraries(ringweave_${name} PRIVATE ${room_LINKS})
-  if(room_COMPUTES_LITTLE)
+  target_link_libraries(ringweave_${name} PRIVATE ${module_LINKS})
+  if(module_COMPUTES_LITTLE)
     set(level $<$<CONFIG:Release>:-O1>)
     if(RINGWEAVE_SANITIZE)
       set(level -O0)
@@ -105,7 +105,7 @@ function(ringweave_room name)
   endif()
   if(RINGWEAVE_SANITIZE OR NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
     set_target_properties(ringweave_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 48)
-    foreach(source IN LISTS room_SOURCES)
+    foreach(source IN LISTS module_SOURCES)
       file(STRINGS ${source} for_instruction_sets REGEX "define HWY_TARGET_INCLUDE")
       if(for_instruction_sets)
         set_source_files_properties(${source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
@@ -114,8 +114,8 @@ function(ringweave_room name)
     # GCC takes the sources for headers, in which anonymous namespaces would matter.
     target_compile_options(ringweave_${name} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
   endif()
-  if(room_PRECOMPILE)
-    target_precompile_headers(ringweave_${name} PRIVATE ${room_PRECOMPILE} <algorithm> <array> <cmath> <complex>
+  if(module_PRECOMPILE)
+    target_precompile_headers(ringweave_${name} PRIVATE ${module_PRECOMPILE} <algorithm> <array> <cmath> <complex>
       <cstdint> <filesystem> <functional> <map> <memory> <numbers> <optional> <span> <sstream> <string> <variant>
       <vector>)
   endif()
