@@ -101,7 +101,8 @@ SmoothingReport smooth_harmonic_onto(SphericalHarmonicTransform& from,
 /// Memory  as many maps again where the mask is smoothed, with of_masks one. Collective.
 /// Error  DataError when every pixel of a map is UNSEEN, one is and unseen = fail, or too few are
 ///        seen to fit the low multipoles; UsageError on all ranks when the mask of one has a wrong
-///        size, and as those of convolve(); ResourceError on all when memory or a device fails one.
+///        size, when maps of spin are to be normalized without of_masks, and as those of
+///        convolve(); ResourceError on all when memory or a device fails one.
 template <class T, class Convolution>
 SmoothingReport smooth_on_rings(const Communicator& comm, Convolution& convolution,
                                 const MaskOptions& treatment, MapView<T> in, MapView<T> out,

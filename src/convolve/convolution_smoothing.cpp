@@ -4,8 +4,11 @@
 
 #include "base/checked_cast.hpp"
 #include "convolve/masked_map.hpp"
+#include "convolve/ring/ring_convolution_plan.hpp"
+#include "convolve/split/split_plan.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "ringweave/convolution.hpp"
+#include "ringweave/error.hpp"
 #include "ringweave/smoothing.hpp"
 #include "ringweave/views.hpp"
 
@@ -49,12 +52,28 @@ void normalize_spin(const Communicator& comm, Convolution& of_masks, const Maske
   }
 }
 
+int spin_of(const RingConvolution& convolution) { return convolution.plan().spin(); }
+int spin_of(const SplitConvolution& convolution) { return convolution.plan().rings.spin(); }
+
+/// Error  UsageError where fields of spin are to be divided by masks that nothing convolves.
+template <class Convolution>
+void require_masks(const Convolution& convolution, const MaskOptions& treatment,
+                   const Convolution* of_masks) {
+  if (treatment.unseen != UnseenPolicy::normalize || spin_of(convolution) == 0) return;
+  if (of_masks == nullptr || spin_of(*of_masks) != 0) {
+    throw UsageError(
+        "UnseenPolicy::normalize: fields of spin are divided by smoothed masks, which are scalar "
+        "maps; give a convolution of one scalar map on the same rings as of_masks");
+  }
+}
+
 }  // namespace
 
 template <class T, class Convolution>
 SmoothingReport smooth_on_rings(const Communicator& comm, Convolution& convolution,
                                 const MaskOptions& treatment, MapView<T> in, MapView<T> out,
                                 Convolution* of_masks) {
+  agree(comm, [&] { require_masks(convolution, treatment, of_masks); });
   const MaskedMap treated(comm, convolution.rings(), treatment, in);
   SmoothingReport report{.maps = {{treated.unseen_pixels(), treated.removed()}}, .convolutions = 1};
   convolution.template convolve<T>(in, out);

@@ -15,7 +15,8 @@ namespace ringweave::detail::inline legendre {
 /// LegendreStage for a_lm and modes in device memory, without host access. Calls are enqueued on a
 /// stream and return at once; device errors are reported when the stream is synchronized. One call
 /// at a time per object, from threads that use the device it was made on. Results do not depend on
-/// the device or on timing: the order of all additions is fixed by the shape.
+/// the device or on timing: the order of all additions is fixed by the shape. Fine rows do to
+/// rounding: cuFFT chooses its algorithms by the device and the number of FFTs.
 class DeviceLegendreStage {
  public:
   using Alm = AnyAlmView<MemorySpace::device>;
@@ -44,13 +45,13 @@ inline constexpr BatchedSums usual_sums = BatchedSums::as_measured;
 
 /// Makes a stage on this thread's device; calls are enqueued on `stream`, which must outlive the
 /// stage. Error  UsageError when this build has no CUDA or the shape is inconsistent, ResourceError
-/// from the device.
+/// from the device, or without cuFFT for fine rows.
 std::unique_ptr<DeviceLegendreStage> make_device_legendre_stage(LegendreShape shape,
                                                                 const DeviceStream& stream,
                                                                 BatchedSums sums = usual_sums);
 
-/// Returns device_bytes() of that stage without a device, in any build. Error  UsageError when the
-/// shape is inconsistent.
+/// Returns device_bytes() of that stage without a device, in any build, where cuFFT needs no more
+/// work memory for fine rows than they take. Error  UsageError when the shape is inconsistent.
 std::int64_t device_legendre_bytes(const LegendreShape& shape, BatchedSums sums = usual_sums);
 
 /// Returns the memory of a LegendreStage with the CUDA backend, whose a_lm and modes go through the

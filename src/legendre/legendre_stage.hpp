@@ -29,7 +29,8 @@ struct LegendreShape {
   /// The automatic route is chosen for at most this many of the components.
   std::int64_t route_components = std::numeric_limits<std::int64_t>::max();
   /// Limit for the device memory of a stage with Backend::cuda, without its tables, whose size is
-  /// fixed. With less the stage works in smaller blocks, with the same results.
+  /// fixed. With less the stage works in smaller blocks, with the same results (fine rows: to
+  /// rounding).
   std::int64_t device_bytes = std::numeric_limits<std::int64_t>::max();
   /// Null: the modes are plain. Otherwise they are those of fine rows, whatever the route. `limits`
   /// should be ModeLimits::of_fine_rows().
@@ -38,7 +39,7 @@ struct LegendreShape {
 
 /// Transforms between a_lm and ring modes of the orders this rank owns. Orthonormal Y_lm with
 /// Condon-Shortley phase (as healpy); spin s fields as E/B <-> Q/U with HEALPix signs. Uses no MPI
-/// and no FFT. One call at a time per object.
+/// and no FFT along rings. One call at a time per object.
 class LegendreStage {
  public:
   virtual ~LegendreStage() = default;

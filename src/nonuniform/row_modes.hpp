@@ -26,12 +26,12 @@ std::vector<std::int64_t> first_values(const LocalRings& mine,
                                        const std::vector<std::int64_t>& rings,
                                        std::int64_t n_columns);
 
-/// a_lm <-> modes of the fine rows that this rank owns, on the host: the Legendre stage, which may
-/// sum on a device, and the exchange.
+/// a_lm <-> modes of the fine rows that this rank owns, both on the host: the Legendre stage, which
+/// may work on a device, and the exchange.
 /// Members marked * are collective.
 class RowModes {
  public:
-  /// * Plans both; allocates nothing.
+  /// * Plans both; allocates the tables, scratch and device memory of the stage, but no modes.
   /// spare  memory that holds nothing while modes are exchanged: on all ranks with enough of it the
   ///        modes go in one pass, else in several; none on any rank: in one pass, with slots of
   ///        their own

@@ -264,6 +264,8 @@ class MemoryPlan(program.ProgramTest):
         self.make_masked_map()
         self.check("smooth", "masked.h5", "out.h5", "--fwhm", "1deg", "--iter", 0, "--unseen", "normalize")
         self.check("smooth", "masked.h5", "out.h5", "--fwhm", "1deg", "--iter", 1, "--unseen", "normalize", ranks=(2,))
+        self.check("smooth", "masked.h5", "out.h5", "--fwhm", "1deg", "--method", "ring", "--unseen", "normalize",
+                   ranks=(1,))
 
 
 if __name__ == "__main__":

@@ -119,6 +119,22 @@ TEST_P(SplitSmoothing, TreatsUnseenPixelsAsTheHarmonicSmoothingDoes) {
   }
 }
 
+TEST_P(SplitSmoothing, RefusesToDivideFieldsOfSpinByMasksThatNothingConvolves) {
+  SplitConvolution convolution(comm(), KernelSplit(split_problem(64, 2)),
+                               {share(RingGrid::healpix(64)), 2});
+  MapBuffer<double> in(2, convolution.rings().n_pixels());
+  MapBuffer<double> out(2, convolution.rings().n_pixels());
+  MaskOptions treatment;
+  treatment.unseen = UnseenPolicy::normalize;
+  for (SplitConvolution* of_masks : {static_cast<SplitConvolution*>(nullptr), &convolution}) {
+    EXPECT_THAT(
+        [&] {
+          smooth_on_rings<double>(comm(), convolution, treatment, in.view(), out.view(), of_masks);
+        },
+        ThrowsMessage<UsageError>(HasSubstr("on the same rings as of_masks")));
+  }
+}
+
 TEST_P(SplitSmoothing, RefusesAKernelWithoutASplit) {
   KernelSplitSpec spec = split_problem(64);
   spec.error = 1e-10;

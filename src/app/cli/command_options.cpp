@@ -195,7 +195,7 @@ void declare_smooth(CLI::App& command, SmoothOptions& options) {
                      "lmax.", "that of the map."});
   declare_backend(command, options.transform);
   declare_analysis(command, options.analysis, {"restore", "zero", "normalize", "fail"},
-                   {"3 (--compat changes it), on exact grids and with --method ring 0.",
+                   {"3 (--compat changes it), on exact grids and with --method ring or split 0.",
                     "UNSEEN pixels: zero for the transform and UNSEEN again (restore), or left as "
                     "the smoothing fills them (zero); divide by the smoothed mask (normalize); an "
                     "error (fail). Default: restore (--compat changes it).",

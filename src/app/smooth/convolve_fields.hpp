@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 #include "app/maps/map_run.hpp"
 #include "app/smooth/smooth_job.hpp"
+#include "app/transform_setup.hpp"
 #include "base/checked_cast.hpp"
+#include "base/component_update.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "ringweave/smoothing.hpp"
 #include "ringweave/views.hpp"
 
 namespace ringweave::detail::inline app {
 
-/// Convolves `n` components of a map on rings, from `first` on. All of a map come back in their own
-/// memory, without the input; others take the input's place. Collective.
+/// Convolves `n` components of a map on rings, from `first` on. Where these are all of them the map
+/// gets the new memory, else the results are copied over the input. Collective.
 /// of_masks  as for smooth_on_rings()
 template <class T, class Convolution>
 SmoothingReport convolve_fields(Run& run, const SmoothJob& job, MapGroup<T>& group,
@@ -31,14 +33,11 @@ SmoothingReport convolve_fields(Run& run, const SmoothJob& job, MapGroup<T>& gro
     map = std::move(smoothed);
     return report;
   }
-  for (std::int64_t c = 0; c < n; ++c) {
-    std::copy_n(smoothed.view().component(c).data(), smoothed.size(),
-                map.view().component(first + c).data());
-  }
+  copy<T>(std::as_const(smoothed).view(), map.view().components(first, n));
   return report;
 }
 
-/// The report of all fields of a map, from those of its scalar fields and of its Q and U.
+/// Returns the report of all fields of a map, from those of its scalar fields and of its Q and U.
 inline SmoothingReport with_spins(SmoothingReport report, const SmoothingReport& of_spins) {
   if (report.maps.empty()) return of_spins;
   const std::vector<std::int64_t>& unseen = of_spins.maps.front().unseen_pixels;

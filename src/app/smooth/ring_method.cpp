@@ -211,11 +211,7 @@ class RingMethod final : public SmoothingMethod {
     if (spins_) add(1, *spins_);
     prediction.stages.halo = of_slowest(run_.comm, prediction.stages.halo);
     prediction.total = prediction.stages.total();
-    const TransformSpec spec = make_spec({}, job_.grid, job_.choice.fields, job_.usual_lmax);
-    const auto plan =
-        agreed(run_.comm, [&] { return TransformPlan(spec, run_.comm.rank(), run_.comm.size()); });
-    prediction.harmonic =
-        n_maps * predict_transforms(run_, plan, {2, job_.is_normalized() ? 2 : 0, false}).total;
+    prediction.harmonic = predict_harmonic(run_, job_, job_.usual_lmax);
     return prediction;
   }
 
@@ -249,7 +245,8 @@ class RingMethod final : public SmoothingMethod {
     return report;
   }
 
-  /// On the host from where the device that --backend auto took has too little memory.
+  /// Makes a convolution, on the host where the device that --backend auto took has too little
+  /// memory.
   void make(std::optional<RingConvolution>& convolution, const RingConvolutionPlan& plan) {
     if (convolution) return;
     RingConvolutionSpec spec = plan.spec();
@@ -291,8 +288,8 @@ class RingMethod final : public SmoothingMethod {
     const SmoothingReport report = convolve(group, n_scalars(), *spin_convolution_, treatment,
                                             scalar_convolution_ ? &*scalar_convolution_ : nullptr);
     halo_bytes_of_spins_ = spin_convolution_->halo_bytes_sent();
-    // The next map's convolution needs its memory.
-    if (n_scalars() > 0) release();
+    // The next map's T needs its memory, but where masks have taken all of it already.
+    if (n_scalars() > 0 && !job_.is_normalized()) release();
     return report;
   }
 

@@ -95,7 +95,7 @@ std::unique_ptr<SmoothingMethod> fastest_method(Run& run, SmoothJob& job) {
     if (!job.options.input_cl.empty()) {
       throw UsageError(
           fmt::format("--input-cl weights --error, which does not count because {}; leave it out, "
-                      "or use --method ring",
+                      "or use --method ring or split",
                       why));
     }
     job.why_method = harmonic_because(why);

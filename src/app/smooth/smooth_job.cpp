@@ -9,8 +9,10 @@
 #include "app/analysis_checks.hpp"
 #include "app/sky_mask.hpp"
 #include "base/checked_cast.hpp"
+#include "distribute/mpi/agree.hpp"
 #include "ringweave/analysis.hpp"
 #include "ringweave/files.hpp"
+#include "ringweave/transform.hpp"
 
 namespace ringweave::detail::inline app {
 
@@ -63,6 +65,14 @@ SmoothingReport smooth_fields(Run& run, const SmoothJob& job, SphericalHarmonicT
   SmoothingReport report = smooth_harmonic<T>(transform, smoothing, map, progress_of(run));
   tell_analysis(run, job, smoothing.maps, transform.spec().lmax, report.analysis, group.provenance);
   return report;
+}
+
+Estimate predict_harmonic(const Run& run, const SmoothJob& job, int lmax) {
+  const TransformSpec spec = make_spec({}, job.grid, job.choice.fields, lmax);
+  const auto plan =
+      agreed(run.comm, [&] { return TransformPlan(spec, run.comm.rank(), run.comm.size()); });
+  const TransformCount count{2, job.is_normalized() ? 2 : 0, false};
+  return static_cast<double>(job.maps.n()) * predict_transforms(run, plan, count).total;
 }
 
 TransformCount count_of(const SmoothingReport& report) {

@@ -38,7 +38,7 @@ struct SmoothJob {
   SkyFraction sky_fraction{1, 1};  ///< that the mask leaves, once it is read
 
   bool is_normalized() const { return smoothing.unseen == UnseenPolicy::normalize; }
-  /// Q and U.
+  /// Returns the number of maps of spin: 2 with Q and U, else 0.
   std::int64_t n_spin_maps() const { return choice.fields.max_spin() > 0 ? 2 : 0; }
   std::int64_t n_scalars() const { return choice.fields.n_components() - n_spin_maps(); }
 };
@@ -50,6 +50,9 @@ struct HarmonicWay {
   TransformCount count;
 };
 HarmonicWay harmonic_way(Run& run, const SmoothJob& job);
+
+/// Predicts the harmonic method without iterations, for all maps and masks. Collective.
+Estimate predict_harmonic(const Run& run, const SmoothJob& job, int lmax);
 
 /// Smooths `map`, fields of the maps of a group, in place with their transform; shows the progress,
 /// puts the iterations into the report and the group's provenance. Collective.

@@ -18,10 +18,11 @@ namespace ringweave::detail::inline app {
 /// Fields that a kernel acts on: those of spin are Q and U.
 enum class Fields { scalar, spin };
 
-/// C_l of T in a file that `option` names, from l = 0. Collective. Error  DataError.
+/// Returns C_l of T in a file that `option` names, from l = 0. Collective. Error  DataError.
 std::vector<double> temperature_spectrum(Run& run, const std::string& path,
                                          const std::string& option, const std::string& cl_kind);
-/// C_l of --input-cl, from l = 0: those of T, or of E for Q and U. Collective. Error  DataError.
+/// Returns C_l of --input-cl, from l = 0: those of T, or of E for Q and U. Collective. Error
+/// DataError.
 std::vector<double> input_spectrum(Run& run, const SmoothOptions& options, Fields fields);
 
 /// Throws UsageError where E and B have beams of their own: those would need a second kernel, for

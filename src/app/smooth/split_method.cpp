@@ -41,7 +41,7 @@ int lmax_of(const SmoothJob& job) {
   return job.options.transform.lmax >= 0 ? job.options.transform.lmax : job.usual_lmax;
 }
 
-/// Without the placement. Collective.
+/// Returns the specification of a split without its placement. Collective.
 KernelSplitSpec split_spec(Run& run, const SmoothJob& job, Fields fields, const Beam& beam,
                            const HarmonicPart& harmonic) {
   KernelSplitSpec spec;
@@ -88,13 +88,13 @@ struct SplitSearch {
   std::vector<double> k_l;
 };
 
-/// The fastest split. Collective.
-SplitSearch search_split(Run& run, const KernelSplitSpec& spec, const SplitMaps& maps) {
+/// Returns the fastest split of the kernel of `fields`. Collective.
+SplitSearch search_split(Run& run, const KernelSplitSpec& spec, const SplitMaps& maps,
+                         const std::string& fields) {
   SplitSearch found = agreed(run.comm, [&] {
     KernelSplit kernel(spec);
     if (!kernel.has_parts()) {
-      throw UsageError(
-          fmt::format("--method split{}: {}", spec.spin > 0 ? ", Q and U" : "", kernel.reason()));
+      throw UsageError(fmt::format("--method split{}: {}", fields, kernel.reason()));
     }
     SplitPlan plan(kernel, maps, run.comm.rank(), run.comm.size());
     return SplitSearch{std::move(kernel), maps, std::move(plan), spec.k_l};
@@ -141,7 +141,7 @@ SplitSearches search_splits(Run& run, const SmoothJob& job) {
     KernelSplitSpec spec = split_spec(run, job, Fields::spin, beam, maps.harmonic);
     spec.n_harmonic = n_harmonic;
     run.progress.stage("splitting the kernel of Q and U");
-    found.spins = search_split(run, spec, maps);
+    found.spins = search_split(run, spec, maps, ", Q and U");
     // The other split is placed alike.
     n_harmonic = found.spins->plan.placement.n_harmonic;
     maps.ring_bands = std::make_shared<const RingDistribution>(found.spins->plan.bands);
@@ -151,7 +151,7 @@ SplitSearches search_splits(Run& run, const SmoothJob& job) {
     KernelSplitSpec spec = split_spec(run, job, Fields::scalar, beam, maps.harmonic);
     spec.n_harmonic = n_harmonic;
     run.progress.stage("splitting the kernel");
-    found.scalars = search_split(run, spec, maps);
+    found.scalars = search_split(run, spec, maps, n_scalars > 0 ? "" : ", masks of Q and U");
   }
   return found;
 }
@@ -201,20 +201,21 @@ class SplitMethod final : public SmoothingMethod {
 
   void report_plan(const MemoryEstimate& estimate) override {
     const Prediction predicted = predict_maps();
+    const Estimate harmonic = predict_harmonic(run_, job_, lmax_of(job_));
     nlohmann::ordered_json& plan = run_.report["plan"];
     plan = {
         {"method", "split"},
         {"l_cut", l_cut()},
         {"support_degrees", support_degrees()},
         {"harmonic_ranks", first_plan().placement.n_harmonic},
-        {"at_once", first_plan().at_once},
+        {"at_once", largest([](const SplitSearch& of) { return of.plan.at_once; }) > 0},
         {"predicted_seconds", predicted.total.seconds},
         {"predicted_uncertainty_seconds", predicted.total.sigma},
         {"predicted_stages",
          {{"rings", predicted.rings.seconds},
           {"harmonic", predicted.harmonic.seconds},
           {"sending", predicted.sending.seconds}}},
-        {"harmonic_seconds", harmonic_only().seconds},
+        {"harmonic_seconds", harmonic.seconds},
     };
     for (const SplitSearch* of : of_fields()) {
       plan["splits"].push_back({{"spin", of->split.compact().spin()},
@@ -223,7 +224,7 @@ class SplitMethod final : public SmoothingMethod {
                                 {"error", of->split.error().total}});
     }
     record_memory(run_, estimate);
-    if (run_.options.dry_run || run_.options.verbose) print_plan(estimate, predicted);
+    if (run_.options.dry_run || run_.options.verbose) print_plan(estimate, predicted, harmonic);
   }
 
   SmoothingReport smooth(AnyMapGroup group) override {
@@ -251,7 +252,7 @@ class SplitMethod final : public SmoothingMethod {
   const SplitPlan& first_plan() const {
     return found_.spins ? found_.spins->plan : found_.scalars->plan;
   }
-  /// Those of fields, not of masks alone.
+  /// Returns the searches of fields, not those of masks alone.
   std::vector<const SplitSearch*> of_fields() const {
     std::vector<const SplitSearch*> searches;
     if (job_.n_scalars() > 0) searches.push_back(&*found_.scalars);
@@ -270,11 +271,6 @@ class SplitMethod final : public SmoothingMethod {
   }
   double support_degrees() const {
     return largest([](const SplitSearch& of) { return support_degrees_of(of.split); });
-  }
-  Estimate harmonic_only() const {
-    Estimate sum;
-    for (const SplitSearch* of : of_fields()) sum = sum + of->split.harmonic_only();
-    return sum;
   }
 
   Prediction predict_maps() const {
@@ -312,7 +308,8 @@ class SplitMethod final : public SmoothingMethod {
     sum.total = sum.total + n_maps * total;
   }
 
-  void print_plan(const MemoryEstimate& estimate, const Prediction& predicted) const {
+  void print_plan(const MemoryEstimate& estimate, const Prediction& predicted,
+                  const Estimate& harmonic) const {
     run_.say(fmt::format("plan: {}, split method, {} map(s), {} rank(s) x {} thread(s)",
                          job_.grid->name(), job_.choice.fields.n_components(), run_.comm.size(),
                          omp_get_max_threads()));
@@ -326,9 +323,15 @@ class SplitMethod final : public SmoothingMethod {
                            plan.rings.spin() > 0 ? "Q and U: " : "", best.l_cut,
                            best.theta_cut / arcmin, of->split.error().total, text_of(plan)));
       if (plan.does_rings()) halo += halo_bytes_to_send(plan.rings);
-      has_device = has_device || has_harmonic_on_device(plan);
-      if (has_harmonic_on_device(plan) && plan.does_harmonic())
-        on_device = std::max(on_device, plan_device_memory(*plan.harmonic).total());
+    }
+    for (const auto* search : {&found_.scalars, &found_.spins}) {
+      if (!*search || !has_harmonic_on_device((*search)->plan)) continue;
+      const SplitPlan& plan = (*search)->plan;
+      has_device = true;
+      const std::int64_t bytes =
+          plan.does_harmonic() ? plan_device_memory(*plan.harmonic).total() : 0;
+      // One after the other, but where masks need both.
+      on_device = job_.is_normalized() ? on_device + bytes : std::max(on_device, bytes);
     }
     PlanTable table(run_);
     table.count("rings", rings().n_rings());
@@ -340,10 +343,10 @@ class SplitMethod final : public SmoothingMethod {
         "  predicted: {} (rings {:.2g}, harmonics {:.2g}, sending {:.2g}); all degrees of the a_lm "
         "{}",
         seconds_text(predicted.total), predicted.rings.seconds, predicted.harmonic.seconds,
-        predicted.sending.seconds, seconds_text(harmonic_only())));
+        predicted.sending.seconds, seconds_text(harmonic)));
   }
 
-  /// On the host where the device that --backend auto took is of no use.
+  /// Makes a convolution, on the host where the device that --backend auto took is of no use.
   void make(std::optional<SplitConvolution>& convolution, SplitSearch& search) {
     if (convolution) return;
     try {
@@ -403,8 +406,8 @@ class SplitMethod final : public SmoothingMethod {
     SmoothingReport report =
         convolve_fields(run_, job_, group, job_.n_scalars(), job_.n_spin_maps(), *spin_convolution_,
                         treatment, scalar_convolution_ ? &*scalar_convolution_ : nullptr);
-    // The next map's convolution needs its memory.
-    if (job_.n_scalars() > 0) release();
+    // The next map's T needs its memory, but where masks have taken all of it already.
+    if (job_.n_scalars() > 0 && !job_.is_normalized()) release();
     return report;
   }
 

@@ -6,6 +6,7 @@
 
 #include "base/checked_cast.hpp"
 #include "base/mode_view.hpp"
+#include "legendre/deconvolved_rows.hpp"
 #include "legendre/host/order_lanes.hpp"
 #include "legendre/host/order_rows.hpp"
 
@@ -20,6 +21,7 @@ static_assert(LegendreStage::rows_at_once % ResampledOrders::width == 0);
 ThetaResampling plan_of(const LegendreShape& shape) {
   const int lmax = shape.alm.lmax();
   if (shape.fine_rows == nullptr) return {*shape.grid, lmax};
+  shape.fine_rows->check(lmax, shape.limits.mmax());
   return {*shape.grid, lmax, *shape.fine_rows};
 }
 
@@ -36,8 +38,8 @@ ResampledOrders::ResampledOrders(const LegendreShape& shape, const FoldPhases& p
     : fields_(shape.fields),
       n_orders_(to_size(width / std::gcd(std::int64_t{width}, fields_.n_components()))),
       phases_(&phases),
-      resampled_(shape, equidistant_rings(shape.alm.lmax())),
       plan_(plan_of(shape)),
+      resampled_(shape, plan_.equidistant()),
       sweep_(plan_.equidistant(), fields_, shape.alm.lmax(), shape.alm.mmax(), nullptr) {}
 
 ResampledOrders::Scratch ResampledOrders::scratch() const {

@@ -97,8 +97,8 @@ class ResampledOrders {
   FieldSet fields_;
   std::size_t n_orders_;  ///< of a group
   const FoldPhases* phases_;
-  ResampledModes resampled_;
   ThetaResampling plan_;
+  ResampledModes resampled_;
   OrderSweep sweep_;  ///< on the equidistant rings
 };
 

@@ -11,13 +11,13 @@
 
 namespace ringweave::detail::inline legendre {
 
-/// Returns the smallest set of rings pi (j + 1/2) / n, n > degree, with a good FFT length n. Error
-/// UsageError when the degree is negative.
+/// Returns the smallest set of rings pi (j + 1/2) / n, n > degree, with a good FFT length n.
+/// Error  UsageError when the degree is negative.
 RingGrid equidistant_rings(std::int64_t degree);
 
 /// The modes of a shape on equidistant rings, which are resampled to those it asks for.
 struct ResampledModes {
-  /// The modes that fields of a spin keep without companions.
+  /// The modes that fields of a spin keep if they are alone.
   struct OwnLimits {
     ModeLimits equidistant;
     ModeLimits targets;
@@ -35,7 +35,7 @@ struct ResampledModes {
 
   ModeLimits limits;       ///< of all fields on the equidistant rings
   std::vector<int> spins;  ///< [component]
-  /// [component] What it keeps beside no other field, so that its result does not depend on those.
+  /// [component] What it keeps if it is alone, so that its result does not depend on other fields.
   /// Null where that is what all fields keep, and unless targets are fine rows.
   std::vector<std::shared_ptr<const OwnLimits>> own;
 };

@@ -75,7 +75,8 @@ void sum_half(int spin, Half half, std::span<const double> coefficient,
   }
 }
 
-/// With (above, below) = (n + 1, n + b) near the centre and (n + b + 1, n) at its antipode.
+/// Returns the step, with (above, below) = (n + 1, n + b) near the centre and (n + b + 1, n) at its
+/// antipode.
 JacobiStep step_of(double n, double b, double above, double below) {
   const double sum = 2 * n + b;
   const double divisor = above * (n + b + 1);

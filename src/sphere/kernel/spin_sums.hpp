@@ -18,9 +18,9 @@ struct JacobiStep {
   double before = 0;
   double here = 0;
 
-  /// For P_n^{(0, 2s)}(z), n = l - s; with spin 0 Legendre polynomials.
+  /// Returns the step for P_n^{(0, 2s)}(z), n = l - s; with spin 0 Legendre polynomials.
   static JacobiStep near(int spin, double n);
-  /// For P_n^{(2s, 0)}(z) over its value at 1.
+  /// Returns the step for P_n^{(2s, 0)}(z) over its value at 1.
   static JacobiStep far(int spin, double n);
 };
 

@@ -21,8 +21,9 @@ namespace ringweave::detail::gpu {
 /// The partition depends only on the rings of each row, not on where the caller stores its modes.
 class RowBlocks {
  public:
-  /// Makes blocks of at most `most_bytes`, or of one row with those that fold into it. Before fine
-  /// rows there are as many modes on equidistant rings as their orders keep there; these count too.
+  /// Makes blocks of at most `most_bytes`, or of one row with those that fold into it. For fine
+  /// rows the modes of its orders on equidistant rings, which the device holds meanwhile, count
+  /// too.
   RowBlocks(const LegendreShape& shape, std::int64_t most_bytes);
 
   std::int64_t size() const { return ssize64(ends_) - 1; }

@@ -9,8 +9,8 @@
 #include "legendre/cuda/plan/fine_row_plan.hpp"
 #include "sphere/row_position.hpp"
 
-// Columns of FFTs in theta before, between and after these; a circle of 2 n samples goes over the
-// poles, so that samples n and beyond are mirror images of the first n.
+// Launches for columns before, between and after their FFTs in theta. A circle of 2 n samples goes
+// through both poles: samples n and beyond are mirror images of the first n.
 namespace ringweave::detail::gpu {
 
 RINGWEAVE_HOST_DEVICE bool has_ring(const RingRange& rings, std::int64_t ring) {
@@ -46,7 +46,7 @@ struct FineModes {
     if (position < 0) return nullptr;
     return modes + 2 * (position * columns.n_components + column.component);
   }
-  /// Returns whether the field of the column keeps the row, which has a ring, beside no other.
+  /// Returns whether the field of the column keeps the row, which has a ring, if it is alone.
   RINGWEAVE_HOST_DEVICE bool keeps(const ThetaColumn& column, std::int64_t row) const {
     return has_ring(column.own_targets, rings[row]);
   }

@@ -24,7 +24,7 @@ void refuse_folds(const LegendreShape& shape) {
     if (row.fold_into < 0) continue;
     throw UsageError(
         fmt::format("Legendre stage: order {} folds into another one, which fine rows on a device "
-                    "cannot do; give them more than {} columns",
+                    "cannot do; give them at least {} columns",
                     row.m, 2 * shape.limits.mmax()));
   }
 }
@@ -72,9 +72,7 @@ LegendreShape shape_of_sums(const LegendreShape& shape, const std::shared_ptr<co
           shape.alm,
           equidistant_layout(shape, limits, parts),
           shape.fields,
-          ThetaRoute::direct,
-          shape.route_components,
-          shape.device_bytes};
+          ThetaRoute::direct};
 }
 
 }  // namespace
@@ -90,6 +88,7 @@ FineRowPlan::FineRowPlan(const LegendreShape& shape, std::span<const RowRange> o
   degree = shape.alm.lmax();
   coarse_length = 2 * grid->n_rings();
   fine_length = 2 * fine.n_rows;
+  // By all orders, not by those of this rank, so that FFTs round alike on any number of ranks.
   n_columns = std::clamp<std::int64_t>(
       most_bytes / column_bytes(), 1,
       std::min(most_columns, (shape.alm.mmax() + std::int64_t{1}) * n_components));

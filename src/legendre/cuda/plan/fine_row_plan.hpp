@@ -15,7 +15,7 @@ namespace ringweave::detail::gpu {
 struct ThetaColumn {
   std::int64_t first;  ///< its mode on ring equidistant.begin, among those of its part
   RingRange equidistant;
-  RingRange own_equidistant;   ///< rings that its field keeps beside no other; the others are zero
+  RingRange own_equidistant;   ///< rings that its field keeps if it is alone; others are zero
   RingRange own_targets;       ///< the same of the grid
   std::int64_t first_segment;  ///< of the modes of the order on the grid
   std::int64_t n_segments;

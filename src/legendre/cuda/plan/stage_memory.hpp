@@ -14,7 +14,8 @@
 
 namespace ringweave::detail::gpu {
 
-/// Memory limits of a stage, tables of its rings and rows excluded. Results do not depend on them.
+/// Memory limits of a stage, tables of its rings and rows excluded. Results do not depend on them,
+/// but for the rounding of fine rows.
 struct StageMemory {
   /// Limit for the workspace of a batch of orders: enough orders to fill any device, and small
   /// compared with the modes of a transform that needs more.
@@ -51,12 +52,12 @@ struct AlmPlaces {
 
 // Make a stage as make_device_legendre_stage does, with its memory, for a_lm in these places.
 
-/// For plain modes.
+/// Makes a stage of plain modes.
 std::unique_ptr<DeviceLegendreStage> make_device_sums(const LegendreShape& shape,
                                                       const StageMemory& memory,
                                                       const AlmPlaces& alm,
                                                       const DeviceStream& stream, BatchedSums sums);
-/// For fine rows. `parts`  as in FineRowPlan
+/// Makes a stage of fine rows. parts  as in FineRowPlan
 std::unique_ptr<DeviceLegendreStage> make_device_fine_rows(
     const LegendreShape& shape, std::span<const RowRange> parts, const StageMemory& memory,
     const AlmPlaces& alm, const DeviceStream& stream, BatchedSums sums);
@@ -104,7 +105,6 @@ class CountingMachine {
     explicit Fft(const FftSize& size) : bytes_(size.bytes()) {}
     std::int64_t work_bytes() const { return bytes_; }
     void work_in(void*) const {}
-    void transform(FftSign, const Double2*, Double2*) const {}
 
    private:
     std::int64_t bytes_;
