@@ -265,7 +265,7 @@ class MemoryPlan(program.ProgramTest):
         self.check("smooth", "masked.h5", "out.h5", "--fwhm", "1deg", "--iter", 0, "--unseen", "normalize")
         self.check("smooth", "masked.h5", "out.h5", "--fwhm", "1deg", "--iter", 1, "--unseen", "normalize", ranks=(2,))
         self.check("smooth", "masked.h5", "out.h5", "--fwhm", "1deg", "--method", "ring", "--unseen", "normalize",
-                   ranks=(1,))
+                   ranks=(1,), transform=("--overwrite",))
 
 
 if __name__ == "__main__":
