@@ -262,9 +262,10 @@ struct SplitMaps {
 
 /// Convolution of scalar maps, or of fields of spin, with a split kernel: its harmonic part through
 /// a_lm of degrees up to l_cut, its compact part on the rings, with the grid's own quadrature
-/// weights in both. No iterations. As the split is placed (SplitCandidate::n_harmonic), all ranks do
-/// both parts, or two groups of ranks one each, side by side. The harmonic part may be on a device
-/// (SplitMaps::harmonic): its group's, or that of ranks whose cores convolve on rings meanwhile.
+/// weights in both. No iterations. As the split is placed (SplitCandidate::n_harmonic), all ranks
+/// do both parts, or two groups of ranks one each, side by side. The harmonic part may be on a
+/// device (SplitMaps::harmonic): its group's, or that of ranks whose cores convolve on rings
+/// meanwhile.
 ///
 /// Results are bitwise the same for any number of threads. Members are not collective unless they
 /// say so. One call at a time per object. T is the storage type of maps, float or double.
