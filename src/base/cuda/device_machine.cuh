@@ -59,6 +59,9 @@ class DeviceMachine {
     check_device(cudaGetLastError(), "starting a launch");
   }
 
+ protected:
+  const DeviceStream& stream() const { return *stream_; }
+
  private:
   const DeviceStream* stream_;
 };

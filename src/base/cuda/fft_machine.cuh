@@ -11,12 +11,9 @@ class FftMachine : public DeviceMachine {
  public:
   using Fft = CufftPlan;
 
-  explicit FftMachine(const DeviceStream& stream) : DeviceMachine(stream), stream_(&stream) {}
+  using DeviceMachine::DeviceMachine;
 
-  Fft plan_fft(const FftSize& size) const { return {size, *stream_}; }
-
- private:
-  const DeviceStream* stream_;
+  Fft plan_fft(const FftSize& size) const { return {size, stream()}; }
 };
 
 }  // namespace ringweave::detail::gpu

@@ -11,12 +11,9 @@ class PlaneMachine : public DeviceMachine {
  public:
   using PlaneFft = CufftPlanePlan;
 
-  explicit PlaneMachine(const DeviceStream& stream) : DeviceMachine(stream), stream_(&stream) {}
+  using DeviceMachine::DeviceMachine;
 
-  PlaneFft plan_plane_fft(const PlaneFftSize& size) const { return {size, *stream_}; }
-
- private:
-  const DeviceStream* stream_;
+  PlaneFft plan_plane_fft(const PlaneFftSize& size) const { return {size, stream()}; }
 };
 
 }  // namespace ringweave::detail::gpu

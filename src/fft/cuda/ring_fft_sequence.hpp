@@ -39,10 +39,7 @@ struct RingFftWorkspace {
 };
 
 /// Launches of a ring FFT in order. Machine runs them: a device, or its emulation on the host. It
-/// provides the interface that StageSequence needs, and
-///   plan_fft(FftSize)               returns an Fft: complex FFTs of one length
-///   Fft::work_in(memory)            sets work memory of at least work_bytes(); may be shared
-///   Fft::transform(sign, from, to)  in order; from and to may be equal
+/// provides the interface that StageSequence needs, and plans FFTs, as FftSize says.
 template <class Machine>
 class RingFftSequence {
  public:

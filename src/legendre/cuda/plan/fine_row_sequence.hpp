@@ -14,10 +14,7 @@
 namespace ringweave::detail::gpu {
 
 /// Launches between modes on equidistant rings and those of fine rows, in order. Machine as for
-/// StageSequence; it also provides
-///   plan_fft(FftSize)               returns an Fft: complex FFTs of one length
-///   Fft::work_in(memory)            sets work memory of at least work_bytes(); may be shared
-///   Fft::transform(sign, from, to)  in order; from and to may be equal
+/// StageSequence; it also plans FFTs, as FftSize says.
 template <class Machine>
 class FineRowSequence {
  public:
