@@ -32,29 +32,28 @@ def is_excused(mutant):
     return any(kernel in mutant[0] and mutant[1].startswith(opcode) for kernel, opcode, _ in UNNOTICED)
 
 
-def results(program, tests, folder):
+def results(program, tests):
     """Returns what noticed each instruction left out: by kernel, instruction and line of the PTX."""
-    path = Path(folder) / "mutants.json"
-    path.unlink(missing_ok=True)
     command = [*program.split(), f"--gtest_filter={tests}"]
-    subprocess.run(command, env=dict(os.environ, SOFTDEVICE_MUTANTS=str(path)), check=True)
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run(command, env=dict(os.environ, SOFTDEVICE_MUTANTS=folder), check=True)
+        lines = [line for path in Path(folder).glob("*.json") for line in path.read_text().splitlines()]
     found = {}
-    for one in map(json.loads, path.read_text().splitlines()):
+    for one in map(json.loads, lines):
         # A wait is known by its number in a program; every rank must notice that it is missing.
         is_wait = one["instruction"] == "cudaStreamWaitEvent"
         mutant = (f"{one['kernel']}, {program}" if is_wait else one["kernel"], one["instruction"], one["line"])
-        if mutant not in found or (found[mutant] == "") != is_wait:
+        if mutant not in found or (found[mutant] in ("", "not taken")) != is_wait:
             found[mutant] = one["noticed"]
     return found
 
 
 def main():
     noticed = {}
-    with tempfile.TemporaryDirectory() as folder:
-        for program, tests in zip(sys.argv[1::2], sys.argv[2::2]):
-            for mutant, by in results(program, tests, folder).items():
-                if noticed.get(mutant, "not taken") in ("", "not taken"):
-                    noticed[mutant] = by
+    for program, tests in zip(sys.argv[1::2], sys.argv[2::2]):
+        for mutant, by in results(program, tests).items():
+            if noticed.get(mutant, "not taken") in ("", "not taken"):
+                noticed[mutant] = by
     missed = {mutant: by for mutant, by in noticed.items() if by in ("", "not taken") and not is_excused(mutant)}
     for (kernel, instruction, line), by in sorted(missed.items()):
         print(f"{by or 'not noticed'}: {instruction}, PTX line {line}, {kernel}")

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "softdevice/settings.hpp"
 
+#include <unistd.h>
+
 #include <cstdlib>
 #include <sstream>
 #include <stdexcept>
@@ -38,6 +40,11 @@ Schedule schedule(const char* name, const char* in_order) {
                            in_order + ", random:SEED or, of streams, lazy are known");
 }
 
+/// Returns a file of this process alone in a folder: ranks that end together do not mix their lines.
+std::string own_file(const std::string& folder) {
+  return folder.empty() ? "" : folder + "/" + std::to_string(::getpid()) + ".json";
+}
+
 std::vector<Drop> drops() {
   std::vector<Drop> all;
   std::istringstream list(variable("DROP", ""));
@@ -72,7 +79,7 @@ const Settings& settings() {
       .host_may_touch = number("MPI", "0") != 0,
       .drops = drops(),
       .counts = variable("COUNTS", ""),
-      .mutants = variable("MUTANTS", ""),
+      .mutants = own_file(variable("MUTANTS", "")),
       .opcodes = variable("OPCODES", ""),
   };
   return read;

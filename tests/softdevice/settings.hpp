@@ -34,7 +34,8 @@ struct Settings {
   bool host_may_touch = false;  ///< _MPI=0|1: device addresses are memory of the host too
   std::vector<Drop> drops;      ///< _DROP="KIND [N] [KERNEL]; ..."
   std::string counts;           ///< _COUNTS=FILE: counts of every kernel, as JSON
-  std::string mutants;          ///< _MUTANTS=FILE: instructions and waits left out in turn, as JSON
+  std::string mutants;          ///< _MUTANTS=FOLDER: instructions and waits left out in turn, as
+                                ///< JSON; a file of this process there
   std::string opcodes;          ///< _OPCODES=FILE: instructions of all kernels; in tests of the
                                 ///< device, those that were run
 };

@@ -28,7 +28,7 @@ void Waits::note_conflict(Moment earlier, const Clock& later) {
   }
 }
 
-/// Appends a line for each, as Mutants does for instructions; ranks write one after the other.
+/// Appends a line for each, as Mutants does for instructions.
 void Waits::write() const {
   std::ostringstream text;
   for (std::size_t i = 0; i < all_.size(); ++i) {
