@@ -81,7 +81,8 @@ narrow kernels. Q and U are carried along great circles; E and B must have one b
 split does both, on full HEALPix maps: it writes the kernel as a sum of few degrees, for a_lm, and
 a compact rest, for the rings (see `ringweave split`); on several ranks one after the other, or at
 the same time on two groups of ranks, whichever is predicted to be faster (--harmonic-ranks). The kernel of
-Q and U has a split of its own. --method auto takes, and prints, the one predicted to be fastest
+Q and U has a split of its own. --stage harmonic=PLACE,rings=PLACE, each host or cuda, puts either
+part on a GPU (--backend cuda the harmonic one). --method auto takes, and prints, the one predicted to be fastest
 to --error (see --machine) with --iter 0 and scalar fields, else harmonic.
 
 Several maps of one grid and format can be smoothed in one launch; OUT, which comes last, then

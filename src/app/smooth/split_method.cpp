@@ -24,7 +24,6 @@
 #include "convolve/ring/ring_convolution_estimate.hpp"
 #include "convolve/split/split_plan.hpp"
 #include "distribute/mpi/agree.hpp"
-#include "distribute/mpi/mpi_library.hpp"
 #include "ringweave/communicator.hpp"
 #include "ringweave/convolution.hpp"
 #include "ringweave/error.hpp"
@@ -43,7 +42,7 @@ int lmax_of(const SmoothJob& job) {
 
 /// Returns the specification of a split without its placement. Collective.
 KernelSplitSpec split_spec(Run& run, const SmoothJob& job, Fields fields, const Beam& beam,
-                           const HarmonicPart& harmonic) {
+                           const SplitBackends& backends) {
   KernelSplitSpec spec;
   spec.spin = fields == Fields::spin ? 2 : 0;
   spec.k_l = fields == Fields::spin ? beam.e : beam.t;
@@ -58,7 +57,7 @@ KernelSplitSpec split_spec(Run& run, const SmoothJob& job, Fields fields, const 
   const std::int64_t n_threads = run.comm.min(std::int64_t{omp_get_max_threads()});
   spec.n_ranks = run.comm.size();
   spec.n_threads = checked_cast<int>(n_threads, "threads");
-  spec.harmonic = harmonic;
+  spec.backends = backends;
   spec.machine =
       std::make_shared<const SplitMachine>(SplitMachine{&run.machine, ranks_of_device(run)});
   return spec;
@@ -68,9 +67,16 @@ bool has_harmonic_on_device(const SplitPlan& plan) {
   return plan.harmonic && plan.harmonic->spec.backend == Backend::cuda;
 }
 
+/// Returns which parts are on a device, as the end of a sentence.
+const char* places_of(const SplitPlan& plan) {
+  const bool has_rings = plan.rings.spec().backend == Backend::cuda;
+  if (has_harmonic_on_device(plan)) return has_rings ? ", on a device" : ", harmonics on a device";
+  return has_rings ? ", rings on a device" : "";
+}
+
 std::string text_of(const SplitPlan& plan) {
-  if (!plan.harmonic) return "rings alone";
-  const char* device = has_harmonic_on_device(plan) ? ", these on a device" : "";
+  const char* device = places_of(plan);
+  if (!plan.harmonic) return fmt::format("rings alone{}", device);
   const SplitPlacement& placement = plan.placement;
   if (placement.is_side_by_side()) {
     return fmt::format("side by side, rings on {} rank(s) and harmonics on {}{}",
@@ -127,18 +133,14 @@ SplitSearches search_splits(Run& run, const SmoothJob& job) {
   const std::int64_t n_spin_maps = job.n_spin_maps();
   require_memory_for(run, *job.grid, n_scalars + n_spin_maps + std::max(n_scalars, n_spin_maps),
                      job.precision);
-  const Backend backend = choose_backend(run, job.options.transform.backend);
-  const bool at_once = backend == Backend::cuda && threads_may_call_mpi();
-  SplitMaps maps{job.grid,
-                 n_spin_maps,
-                 bytes_of(job.precision),
-                 {backend, run.comm.min(std::int64_t{at_once}) == 1}};
+  SplitMaps maps{job.grid, n_spin_maps, bytes_of(job.precision),
+                 choose_split_backends(run, job.options.transform)};
   const Beam beam = beam_of(run, job.options, *job.header.grid, lmax_of(job));
   std::optional<int> n_harmonic = job.options.harmonic_ranks;
   SplitSearches found;
   if (n_spin_maps > 0) {
     agree(run.comm, [&] { require_one_beam(beam, "split"); });
-    KernelSplitSpec spec = split_spec(run, job, Fields::spin, beam, maps.harmonic);
+    KernelSplitSpec spec = split_spec(run, job, Fields::spin, beam, maps.backends);
     spec.n_harmonic = n_harmonic;
     run.progress.stage("splitting the kernel of Q and U");
     found.spins = search_split(run, spec, maps, ", Q and U");
@@ -148,7 +150,7 @@ SplitSearches search_splits(Run& run, const SmoothJob& job) {
   }
   if (n_scalars > 0 || job.is_normalized()) {
     maps.n_maps = std::max<std::int64_t>(n_scalars, 1);
-    KernelSplitSpec spec = split_spec(run, job, Fields::scalar, beam, maps.harmonic);
+    KernelSplitSpec spec = split_spec(run, job, Fields::scalar, beam, maps.backends);
     spec.n_harmonic = n_harmonic;
     run.progress.stage("splitting the kernel");
     found.scalars = search_split(run, spec, maps, n_scalars > 0 ? "" : ", masks of Q and U");
@@ -352,11 +354,12 @@ class SplitMethod final : public SmoothingMethod {
     try {
       convolution.emplace(run_.comm, search.split, search.maps);
     } catch (const ResourceError& failure) {
-      if (search.maps.harmonic.backend != Backend::cuda || job_.options.transform.backend != "auto")
-        throw;
-      const HarmonicPart on_host{give_up_device(run_, failure.what())};
+      const TransformOptions& asked = job_.options.transform;
+      const bool may_use_host = asked.backend == "auto" && asked.stage.empty();
+      if (!may_use_host || search.maps.backends.harmonic != Backend::cuda) throw;
+      const SplitBackends on_host{give_up_device(run_, failure.what())};
       for (std::optional<SplitSearch>* other : {&found_.spins, &found_.scalars}) {
-        if (*other) (*other)->maps.harmonic = on_host;
+        if (*other) (*other)->maps.backends = on_host;
       }
       run_.report["plan"]["at_once"] = false;
       convolution.emplace(run_.comm, search.split, search.maps);
