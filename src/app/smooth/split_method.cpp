@@ -9,7 +9,6 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "app/backend_choice.hpp"
@@ -17,7 +16,7 @@
 #include "app/map_batch.hpp"
 #include "app/report/plan_table.hpp"
 #include "app/sky_mask.hpp"
-#include "app/smooth/convolve_fields.hpp"
+#include "app/smooth/convolution_method.hpp"
 #include "app/smooth/smooth_beam.hpp"
 #include "app/smooth/smoothing_method.hpp"
 #include "base/checked_cast.hpp"
@@ -160,10 +159,10 @@ SplitSearches search_splits(Run& run, const SmoothJob& job) {
 
 /// Takes few degrees through a_lm and the rest of the kernel on the rings, map by map: scalar
 /// fields, then Q and U.
-class SplitMethod final : public SmoothingMethod {
+class SplitMethod final : public ConvolutionMethod<SplitConvolution> {
  public:
   SplitMethod(Run& run, SmoothJob& job)
-      : SmoothingMethod(run, job), found_(search_splits(run, job)) {}
+      : ConvolutionMethod(run, job), found_(search_splits(run, job)) {}
 
   std::string name() const override { return "split"; }
   std::string label() const override { return fmt::format("split at l_cut {}", l_cut()); }
@@ -227,14 +226,6 @@ class SplitMethod final : public SmoothingMethod {
     }
     record_memory(run_, estimate);
     if (run_.options.dry_run || run_.options.verbose) print_plan(estimate, predicted, harmonic);
-  }
-
-  SmoothingReport smooth(AnyMapGroup group) override {
-    return std::visit([&](auto* maps) { return smooth_group(*maps); }, group);
-  }
-  void release() override {
-    release(scalar_convolution_);
-    release(spin_convolution_);
   }
 
   std::string summary() const override {
@@ -348,75 +339,48 @@ class SplitMethod final : public SmoothingMethod {
         predicted.sending.seconds, seconds_text(harmonic)));
   }
 
-  /// Makes a convolution, on the host where the device that --backend auto took is of no use.
-  void make(std::optional<SplitConvolution>& convolution, SplitSearch& search) {
-    if (convolution) return;
+  /// On the host where the device that --backend auto took is of no use.
+  SplitConvolution make(Fields fields) override {
+    const SplitSearch& search = fields == Fields::spin ? *found_.spins : *found_.scalars;
+    const TransformOptions& asked = job_.options.transform;
+    const bool may_use_host = asked.backend == "auto" && asked.stage.empty();
     try {
-      convolution.emplace(run_.comm, search.split, search.maps);
+      return made_by(search);
     } catch (const ResourceError& failure) {
-      const TransformOptions& asked = job_.options.transform;
-      const bool may_use_host = asked.backend == "auto" && asked.stage.empty();
       if (!may_use_host || search.maps.backends.harmonic != Backend::cuda) throw;
       const SplitBackends on_host{give_up_device(run_, failure.what())};
       for (std::optional<SplitSearch>* other : {&found_.spins, &found_.scalars}) {
         if (*other) (*other)->maps.backends = on_host;
       }
       run_.report["plan"]["at_once"] = false;
-      convolution.emplace(run_.comm, search.split, search.maps);
     }
-    const SphericalHarmonicTransform* transform = convolution->transform();
-    if (run_.comm.min(std::int64_t{transform != nullptr}) == 1) record_device(run_, *transform);
+    return made_by(search);
   }
 
-  void release(std::optional<SplitConvolution>& convolution) {
-    if (!convolution) return;
+  SplitConvolution made_by(const SplitSearch& search) {
+    SplitConvolution convolution(run_.comm, search.split, search.maps);
+    const SphericalHarmonicTransform* transform = convolution.transform();
+    if (run_.comm.min(std::int64_t{transform != nullptr}) == 1) record_device(run_, *transform);
+    return convolution;
+  }
+
+  void keep_times(SplitConvolution& convolution) override {
     const auto add = [&](const StageTimes& times, const std::string& prefix) {
       for (const auto& [stage, entry] : times.entries())
         run_.times.add(prefix + stage, entry.seconds);
     };
-    add(convolution->times(), "");
-    if (auto* rings = convolution->ring_convolution()) add(rings->times(), "rings: ");
-    if (auto* transform = convolution->transform()) add(transform->times(), "");
-    convolution.reset();
+    add(convolution.times(), "");
+    if (auto* rings = convolution.ring_convolution()) add(rings->times(), "rings: ");
+    if (auto* transform = convolution.transform()) add(transform->times(), "");
   }
 
-  template <class T>
-  SmoothingReport smooth_group(MapGroup<T>& group) {
-    SmoothingReport report;
-    const std::int64_t n_scalars = job_.n_scalars();
-    if (n_scalars > 0) {
-      if (job_.maps.is_single()) run_.progress.stage("convolving");
-      make(scalar_convolution_, *found_.scalars);
-      report =
-          convolve_fields(run_, job_, group, 0, n_scalars, *scalar_convolution_, job_.smoothing);
-      // Q and U need its memory.
-      if (found_.spins && !job_.is_normalized()) release(scalar_convolution_);
-    }
-    if (found_.spins) report = with_spins(std::move(report), convolve_spins(group));
-    group.provenance.support_degrees = support_degrees();
-    group.provenance.kernel_error = error();
-    group.provenance.lmax = l_cut();
-    return report;
-  }
-
-  template <class T>
-  SmoothingReport convolve_spins(MapGroup<T>& group) {
-    if (job_.maps.is_single()) run_.progress.stage("convolving Q and U");
-    make(spin_convolution_, *found_.spins);
-    if (job_.is_normalized()) make(scalar_convolution_, *found_.scalars);
-    MaskOptions treatment = job_.smoothing;
-    treatment.remove = Remove::none;
-    SmoothingReport report =
-        convolve_fields(run_, job_, group, job_.n_scalars(), job_.n_spin_maps(), *spin_convolution_,
-                        treatment, scalar_convolution_ ? &*scalar_convolution_ : nullptr);
-    // The next map's T needs its memory, but where masks have taken all of it already.
-    if (job_.n_scalars() > 0 && !job_.is_normalized()) release();
-    return report;
+  void describe(Provenance& provenance) const override {
+    provenance.support_degrees = support_degrees();
+    provenance.kernel_error = error();
+    provenance.lmax = l_cut();
   }
 
   SplitSearches found_;
-  std::optional<SplitConvolution> spin_convolution_;
-  std::optional<SplitConvolution> scalar_convolution_;
 };
 
 }  // namespace
