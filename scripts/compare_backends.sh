@@ -46,6 +46,13 @@ run synthesize "${sky[@]}" --backend cuda --dry-run sky_planned.h5
 run smooth sky_host.h5 whole.h5 "${scalar[@]}" --method harmonic --backend host
 for backend in host cuda; do compare whole.h5 "split_$backend.h5" 2e-4; done
 
+split=(--fwhm "$fwhm" --iter 0 --method split --error 1e-4 --input-cl cl.txt --cl-kind cl)
+run smooth sky_host.h5 whole.h5 --fwhm "$fwhm" --iter 0 --method harmonic --backend host --overwrite
+for stage in harmonic=cuda,rings=host harmonic=host,rings=cuda harmonic=cuda,rings=cuda; do
+  run smooth sky_host.h5 split_cuda.h5 "${split[@]}" --stage "$stage" --overwrite
+  compare whole.h5 split_cuda.h5 2e-4
+done
+
 for stage in legendre=cuda,fft=host legendre=host,fft=cuda; do
   run smooth sky_host.h5 smooth_mixed.h5 --fwhm "$fwhm" --lmax "$lmax" --iter 1 --method harmonic --stage "$stage"
   compare smooth_host.h5 smooth_mixed.h5

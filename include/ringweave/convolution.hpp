@@ -126,13 +126,20 @@ class RingConvolution {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Options of the harmonic part of a split kernel.
-struct HarmonicPart {
-  Backend backend = Backend::host;
-  /// Tells whether ranks that do both parts do this one in a thread of its own, beside the other,
-  /// on a copy of the maps. Worth it where this part is on a device. Without MPI_THREAD_MULTIPLE
-  /// the parts are done one after the other.
+/// Where the parts of a split kernel are computed, and when.
+struct SplitBackends {
+  Backend harmonic = Backend::host;
+  Backend rings = Backend::host;
+  /// Tells whether ranks that do both parts do one of them in a thread of its own, on a copy of the
+  /// maps, beside the other: the rings where they alone are on a device, else the harmonic part.
+  /// Worth it where one part is on a device. They are done one after the other without
+  /// MPI_THREAD_MULTIPLE, and where both are on the device.
   bool at_once = false;
+
+  /// Returns whether ranks with both parts do them at once, MPI permitting.
+  bool work_at_once() const {
+    return at_once && !(harmonic == Backend::cuda && rings == Backend::cuda);
+  }
 };
 
 /// Specification of a split: the kernel, the maps, the allowed error, and the ranks for which times
@@ -161,7 +168,8 @@ struct KernelSplitSpec {
   std::vector<double> theta_cuts{};
   int n_ranks = 1;  ///< that the maps will be on
   int n_threads = 1;
-  HarmonicPart harmonic{};
+  /// Times on rings are predicted for the host, whatever their backend.
+  SplitBackends backends{};
   /// Ranks that do the harmonic part beside the others, fewer than all of them; 0: all do both
   /// parts; none: whichever is predicted to be fastest.
   std::optional<int> n_harmonic{};
@@ -254,7 +262,7 @@ struct SplitMaps {
   std::int64_t n_maps = 1;               ///< two for each field of spin, as Q and U
   /// Bytes of a stored pixel, for which memory is planned. Maps of a longer type are refused.
   std::int64_t bytes_per_pixel = sizeof(double);
-  HarmonicPart harmonic{};
+  SplitBackends backends{};
   /// Which rank owns which rings, as ring_bands() of a convolution of the same placement on the
   /// same grid; null: bands of equal cost.
   std::shared_ptr<const detail::RingDistribution> ring_bands{};
@@ -263,9 +271,8 @@ struct SplitMaps {
 /// Convolution of scalar maps, or of fields of spin, with a split kernel: its harmonic part through
 /// a_lm of degrees up to l_cut, its compact part on the rings, with the grid's own quadrature
 /// weights in both. No iterations. As the split is placed (SplitCandidate::n_harmonic), all ranks
-/// do both parts, or two groups of ranks one each, side by side. The harmonic part may be on a
-/// device (SplitMaps::harmonic): its group's, or that of ranks whose cores convolve on rings
-/// meanwhile.
+/// do both parts, or two groups of ranks one each, side by side. Either part may be on a device
+/// (SplitMaps::backends): its group's, or that of ranks whose cores do the other part meanwhile.
 ///
 /// Results are bitwise the same for any number of threads. Members are not collective unless they
 /// say so. One call at a time per object. T is the storage type of maps, float or double.

@@ -5,15 +5,18 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/stage_places.hpp"
 #include "base/device.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "distribute/mpi/device_sharers.hpp"
+#include "distribute/mpi/mpi_library.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/execution.hpp"
 #include "transform/device_budget.hpp"
@@ -28,16 +31,27 @@ void put_into(TransformSpec& spec, const StagePlaces& stages) {
   spec.on_device = stages.on_device();
 }
 
+/// Two stages or parts with their places.
+using NamedPlaces = std::array<std::pair<const char*, Backend>, 2>;
+
 /// Reports a choice once, also when a command makes the same choice again.
-void record(Run& run, const StagePlaces& stages, const std::string& why) {
-  nlohmann::ordered_json choice = {{"name", stages.use_a_device() ? "cuda" : "host"},
-                                   {"because", why}};
-  if (stages.are_mixed())
-    choice["stages"] = {{"legendre", name_of(stages.legendre)}, {"fft", name_of(stages.ring_fft)}};
+void record(Run& run, const NamedPlaces& places, const std::string& why) {
+  const auto& [one, other] = places;
+  const bool are_mixed = one.second != other.second;
+  const char* name = name_of(are_mixed ? Backend::cuda : one.second);
+  nlohmann::ordered_json choice = {{"name", name}, {"because", why}};
+  if (are_mixed)
+    choice["stages"] = {{one.first, name_of(one.second)}, {other.first, name_of(other.second)}};
   if (run.report["backend"] == choice) return;
   run.report["backend"] = choice;
   run.detail(fmt::format("backend: {}, because {}",
-                         stages.are_mixed() ? stages.text() : name_of(stages.legendre), why));
+                         are_mixed ? fmt::format("{}={},{}={}", one.first, name_of(one.second),
+                                                 other.first, name_of(other.second))
+                                   : name,
+                         why));
+}
+void record(Run& run, const StagePlaces& stages, const std::string& why) {
+  record(run, NamedPlaces{{{"legendre", stages.legendre}, {"fft", stages.ring_fft}}}, why);
 }
 void record(Run& run, Backend backend, const std::string& why) {
   record(run, StagePlaces{backend, backend}, why);
@@ -149,6 +163,22 @@ void choose_backend(Run& run, const TransformOptions& asked, TransformSpec& spec
   } catch (const ResourceError& error) {
     spec.backend = give_up_device(run, error.what());
   }
+}
+
+SplitBackends choose_split_backends(Run& run, const TransformOptions& asked) {
+  SplitBackends parts;
+  if (asked.stage.empty()) {
+    parts.harmonic = choose_backend(run, asked.backend);
+  } else {
+    parts = split_backends_named(asked.stage);
+    const bool use_a_device = parts.harmonic == Backend::cuda || parts.rings == Backend::cuda;
+    if (use_a_device) require_device(run, "--stage " + asked.stage);
+    record(run, NamedPlaces{{{"harmonic", parts.harmonic}, {"rings", parts.rings}}},
+           "--stage says so");
+  }
+  const bool at_once = parts.harmonic != parts.rings && threads_may_call_mpi();
+  parts.at_once = run.comm.min(std::int64_t{at_once}) == 1;
+  return parts;
 }
 
 Backend choose_device_if_asked(Run& run, const std::string& asked, const std::string& what) {

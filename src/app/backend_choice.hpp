@@ -5,6 +5,7 @@
 
 #include "app/cli/options.hpp"
 #include "app/run.hpp"
+#include "ringweave/convolution.hpp"
 #include "ringweave/execution.hpp"
 #include "ringweave/transform.hpp"
 
@@ -20,6 +21,11 @@ Backend choose_backend(Run& run, const std::string& asked);
 /// or --stage. `auto` takes the host, a device or one stage on it, whatever the machine file
 /// predicts to be fastest; without costs of a device, as above. Collective. Error  as above.
 void choose_backend(Run& run, const TransformOptions& asked, TransformSpec& spec);
+
+/// Chooses the backends of the parts of a split kernel for this --backend, which speaks of the
+/// harmonic part, or --stage; both are done at once where one is on a device and MPI permits it.
+/// Collective. Error  as above.
+SplitBackends choose_split_backends(Run& run, const TransformOptions& asked);
 
 /// Chooses as the first does, for work, named `what` in messages, for which `auto` takes the host:
 /// there is no prediction of it on devices. Collective.

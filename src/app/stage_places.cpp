@@ -3,11 +3,39 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <optional>
 #include <sstream>
+#include <utility>
 
 #include "ringweave/error.hpp"
 
 namespace ringweave::detail::inline app {
+
+namespace {
+
+/// Returns the places of two stages of these names.
+std::pair<Backend, Backend> places_named(const std::string& text, const std::string& first,
+                                         const std::string& second) {
+  std::optional<Backend> of_first;
+  std::optional<Backend> of_second;
+  bool is_understood = true;
+  std::istringstream parts(text);
+  for (std::string part; std::getline(parts, part, ',');) {
+    const std::size_t sign = std::min(part.find('='), part.size());
+    const std::string name = part.substr(0, sign);
+    const std::string place = part.substr(sign);
+    std::optional<Backend>& found = name == first ? of_first : of_second;
+    is_understood = is_understood && (name == first || name == second) && !found &&
+                    (place == "=host" || place == "=cuda");
+    found = place == "=cuda" ? Backend::cuda : Backend::host;
+  }
+  if (is_understood && of_first && of_second) return {*of_first, *of_second};
+  throw UsageError(fmt::format("--stage {}: expected {}=PLACE,{}=PLACE, each PLACE host or cuda",
+                               text, first, second));
+}
+
+}  // namespace
 
 const char* name_of(Backend backend) { return backend == Backend::cuda ? "cuda" : "host"; }
 
@@ -21,27 +49,13 @@ std::string StagePlaces::text() const {
 }
 
 StagePlaces stage_places_named(const std::string& text) {
-  const auto fail = [&]() -> StagePlaces {
-    throw UsageError(fmt::format(
-        "--stage {}: expected legendre=PLACE,fft=PLACE, each PLACE host or cuda", text));
-  };
-  StagePlaces stages;
-  bool has_legendre = false;
-  bool has_fft = false;
-  std::istringstream parts(text);
-  for (std::string part; std::getline(parts, part, ',');) {
-    const std::size_t sign = part.find('=');
-    if (sign == std::string::npos) return fail();
-    const std::string place = part.substr(sign + 1);
-    if (place != "host" && place != "cuda") return fail();
-    const bool is_legendre = part.substr(0, sign) == "legendre";
-    bool& has_it = is_legendre ? has_legendre : has_fft;
-    if ((!is_legendre && part.substr(0, sign) != "fft") || has_it) return fail();
-    has_it = true;
-    (is_legendre ? stages.legendre : stages.ring_fft) =
-        place == "cuda" ? Backend::cuda : Backend::host;
-  }
-  return has_legendre && has_fft ? stages : fail();
+  const auto [legendre, ring_fft] = places_named(text, "legendre", "fft");
+  return {legendre, ring_fft};
+}
+
+SplitBackends split_backends_named(const std::string& text) {
+  const auto [harmonic, rings] = places_named(text, "harmonic", "rings");
+  return {harmonic, rings};
 }
 
 }  // namespace ringweave::detail::inline app

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "ringweave/convolution.hpp"
 #include "ringweave/execution.hpp"
 
 namespace ringweave::detail::inline app {
@@ -24,5 +25,8 @@ struct StagePlaces {
 
 /// Returns the places of --stage. Error  UsageError.
 StagePlaces stage_places_named(const std::string& text);
+
+/// Returns the backends of --stage with --method split, one after the other. Error  UsageError.
+SplitBackends split_backends_named(const std::string& text);
 
 }  // namespace ringweave::detail::inline app

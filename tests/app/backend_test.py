@@ -64,9 +64,12 @@ class WithoutADevice(Synthesis):
                          "--stage", "legendre=cuda,fft=host", ranks=ranks)
         report = self.report(*self.transform, *on_host, environment=self.hidden)
         self.assertEqual(report["backend"], {"name": "host", "because": "--stage says so"})
-        for method in ("ring", "split"):
-            self.refused(2, ("--stage", f"--method {method}"), "smooth", "out.h5", "smoothed.h5", "--fwhm", "10deg",
-                         "--method", method, *on_host)
+        for method, words in (("ring", "--method ring"), ("split", "harmonic=PLACE,rings=PLACE")):
+            self.refused(2, ("--stage", words), "smooth", "out.h5", "smoothed.h5", "--fwhm", "10deg", "--method", method,
+                         *on_host)
+        split = ("smooth", "out.h5", "smoothed.h5", "--fwhm", "10deg", "--method", "split", "--stage")
+        for stage in ("harmonic=cuda,rings=host", "harmonic=host,rings=cuda", "harmonic=cuda,rings=cuda"):
+            self.refused(4 if self.has_cuda else 2, (f"--stage {stage}",), *split, stage)
 
     def test_auto_without_a_device_takes_the_host_and_says_why(self):
         for ranks in (1, 3):
@@ -194,6 +197,11 @@ class WithADevice(Synthesis):
             self.assertEqual(report["backend"]["name"], "cuda")
             self.assertTrue(report["plan"]["at_once"])
             self.assertLess(rms_difference(read_map(self.folder / "smoothed.h5"), sky), 1e-5)
+            for harmonic, rings in (("host", "cuda"), ("cuda", "cuda")):
+                report = self.report(*smooth, "--stage", f"harmonic={harmonic},rings={rings}", "--harmonic-ranks", 0,
+                                     ranks=ranks)
+                self.assertEqual(report["plan"]["at_once"], harmonic != rings)
+                self.assertLess(rms_difference(read_map(self.folder / "smoothed.h5"), sky), 1e-5)
 
     def test_a_dry_run_says_what_the_device_holds(self):
         for ranks in (1, 2):

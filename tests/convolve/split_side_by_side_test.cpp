@@ -69,13 +69,15 @@ struct Smoothed {
   SmoothingReport report;
 };
 
+constexpr SplitBackends at_once_on_host{Backend::host, Backend::host, true};
+
 class SplitSideBySide : public OnEveryRankCount {
  protected:
   template <class T>
   Smoothed<T> smooth(int n_harmonic, std::int64_t n_maps, const MaskOptions& treatment,
-                     bool with_hole, const HarmonicPart& part = {}, int spin = 0) const {
+                     bool with_hole, const SplitBackends& backends = {}, int spin = 0) const {
     SplitConvolution convolution(comm(), split_for(comm().size(), n_harmonic, spin),
-                                 {grid_, n_maps, sizeof(T), part});
+                                 {grid_, n_maps, sizeof(T), backends});
     const bool does_harmonic = n_harmonic == 0 || comm().rank() >= comm().size() - n_harmonic;
     EXPECT_EQ(convolution.transform() != nullptr, does_harmonic);
     EXPECT_EQ(convolution.ring_convolution() != nullptr, n_harmonic == 0 || !does_harmonic);
@@ -169,21 +171,20 @@ TEST_P(SplitSideBySide, AtOnceIsOneAfterTheOtherToTheLastBit) {
   treatment.unseen = UnseenPolicy::normalize;
   for (const std::int64_t n_maps : {1, 3}) {
     const Smoothed<double> in_turn = smooth<double>(0, n_maps, treatment, true);
-    const Smoothed<double> at_once =
-        smooth<double>(0, n_maps, treatment, true, {Backend::host, true});
+    const Smoothed<double> at_once = smooth<double>(0, n_maps, treatment, true, at_once_on_host);
     EXPECT_EQ(at_once.report.convolutions, in_turn.report.convolutions);
     const double* expected = in_turn.map.view().data();
     EXPECT_TRUE(
         std::equal(expected, expected + n_maps * in_turn.map.size(), at_once.map.view().data()));
   }
   const Smoothed<double> in_turn = smooth<double>(0, 2, {}, false, {}, 2);
-  const Smoothed<double> at_once = smooth<double>(0, 2, {}, false, {Backend::host, true}, 2);
+  const Smoothed<double> at_once = smooth<double>(0, 2, {}, false, at_once_on_host, 2);
   EXPECT_TRUE(same_bits(at_once.map, in_turn.map));
 }
 
 TEST_P(SplitSideBySide, AtOnceRefusesMapsOfAnotherShapeAndGoesOn) {
   SplitConvolution convolution(comm(), split_for(comm().size(), 0),
-                               {grid_, 1, sizeof(double), {Backend::host, true}});
+                               {grid_, 1, sizeof(double), at_once_on_host});
   const std::int64_t n = convolution.rings().n_pixels();
   MapBuffer<double> wrong(1, n + (comm().is_root() ? 1 : 0));
   MapBuffer<double> in = white_maps<double>(convolution.rings(), 1, false);
@@ -195,10 +196,16 @@ TEST_P(SplitSideBySide, AtOnceRefusesMapsOfAnotherShapeAndGoesOn) {
 TEST_P(SplitSideBySide, OnADeviceIsAsOnTheHost) {
   if (device_count() == 0) GTEST_SKIP() << "no CUDA device: " << device_obstacle();
   for (int n_harmonic = 0; n_harmonic < comm().size(); ++n_harmonic) {
-    const Smoothed<double> host = smooth<double>(n_harmonic, 2, {}, false);
-    const Smoothed<double> device =
-        smooth<double>(n_harmonic, 2, {}, false, {Backend::cuda, n_harmonic == 0});
-    expect_within(relative_error(comm(), device.map, host.map), tolerance::round_trip);
+    for (const int spin : {0, 2}) {
+      const Smoothed<double> host = smooth<double>(n_harmonic, 2, {}, false, {}, spin);
+      for (const auto& [harmonic, rings] :
+           {std::pair{Backend::cuda, Backend::host}, std::pair{Backend::host, Backend::cuda},
+            std::pair{Backend::cuda, Backend::cuda}}) {
+        const Smoothed<double> device =
+            smooth<double>(n_harmonic, 2, {}, false, {harmonic, rings, n_harmonic == 0}, spin);
+        expect_within(relative_error(comm(), device.map, host.map), tolerance::round_trip);
+      }
+    }
   }
 }
 

@@ -17,7 +17,7 @@ HEADERS = """
 algorithm: adjacent_find all_of any_of binary_search clamp copy copy_backward copy_if copy_n count count_if equal
 algorithm: equal_range fill fill_n find find_if find_if_not for_each generate is_sorted lower_bound max max_element
 algorithm: merge min min_element minmax minmax_element mismatch next_permutation none_of nth_element partial_sort
-algorithm: partition partition_point remove_if replace replace_if reverse rotate search set_difference shuffle sort
+algorithm: partition partition_point remove_if replace replace_if reverse rotate rotate_copy search set_difference shuffle sort
 algorithm: stable_partition stable_sort transform unique upper_bound
 array: array to_array
 array tuple utility: get

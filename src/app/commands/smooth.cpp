@@ -40,11 +40,10 @@ void require_options_of_method(const SmoothOptions& options) {
         "--harmonic-ranks: only --method split has two parts to deal to ranks; add it, or leave "
         "--harmonic-ranks out");
   }
-  if (!options.transform.stage.empty() && (method == "ring" || method == "split")) {
-    throw UsageError(fmt::format(
-        "--stage: --method {} is more than the stages of a transform; leave it out, or use "
-        "--method harmonic",
-        method));
+  if (!options.transform.stage.empty() && method == "ring") {
+    throw UsageError(
+        "--stage: --method ring has no stages of a transform; leave it out, or use --method "
+        "harmonic or split");
   }
   if (method == "ring") return;
   if (method == "split") {

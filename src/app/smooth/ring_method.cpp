@@ -7,13 +7,12 @@
 #include <numbers>
 #include <optional>
 #include <utility>
-#include <variant>
 
 #include "app/backend_choice.hpp"
 #include "app/map_batch.hpp"
 #include "app/report/plan_table.hpp"
 #include "app/sky_mask.hpp"
-#include "app/smooth/convolve_fields.hpp"
+#include "app/smooth/convolution_method.hpp"
 #include "app/smooth/smooth_beam.hpp"
 #include "app/smooth/smoothing_method.hpp"
 #include "base/checked_cast.hpp"
@@ -86,10 +85,10 @@ void warn_if_slow(Run& run, const Estimate& rings, const Estimate& harmonic) {
 
 /// Convolves scalar fields, then Q and U, with the cut kernels, map by map, on the same bands of
 /// rings.
-class RingMethod final : public SmoothingMethod {
+class RingMethod final : public ConvolutionMethod<RingConvolution> {
  public:
   RingMethod(Run& run, SmoothJob& job, CutKernel cut)
-      : SmoothingMethod(run, job),
+      : ConvolutionMethod(run, job),
         cut_(std::move(cut)),
         backend_(choose_backend(run, job.options.transform.backend)),
         spins_(plan_of_spins(run, job, cut_, backend_)),
@@ -148,14 +147,6 @@ class RingMethod final : public SmoothingMethod {
     warn_if_slow(run_, prediction.total, prediction.harmonic);
   }
 
-  SmoothingReport smooth(AnyMapGroup group) override {
-    return std::visit([&](auto* maps) { return smooth_group(*maps); }, group);
-  }
-  void release() override {
-    release(scalar_convolution_);
-    release(spin_convolution_);
-  }
-
   void record() override {
     run_.report["convolution"] = {
         {"method", "ring"},
@@ -165,7 +156,7 @@ class RingMethod final : public SmoothingMethod {
         {"truncation_error", cut_.truncation},
         {"allowed_error", cut_.error},
         {"kernel_power_beyond_grid", cut_.beyond_grid},
-        {"seconds", over_ranks(run_.comm, time_.seconds("convolution"))},
+        {"seconds", over_ranks(run_.comm, convolution_time_.seconds("convolution"))},
         {"halo_bytes_sent", run_.comm.sum(halo_bytes_of_scalars_ + halo_bytes_of_spins_)},
     };
     run_.report["layout"] = {
@@ -235,82 +226,40 @@ class RingMethod final : public SmoothingMethod {
         of.modes.seconds, of.halo.seconds, seconds_text(prediction.harmonic)));
   }
 
-  template <class T>
-  SmoothingReport smooth_group(MapGroup<T>& group) {
-    SmoothingReport report;
-    if (n_scalars() > 0) report = convolve_scalars(group);
-    if (spins_) report = with_spins(std::move(report), convolve_spins(group));
-    group.provenance.support_degrees = degrees(support());
-    group.provenance.kernel_error = cut_.truncation;
-    return report;
-  }
-
-  /// Makes a convolution, on the host where the device that --backend auto took has too little
-  /// memory.
-  void make(std::optional<RingConvolution>& convolution, const RingConvolutionPlan& plan) {
-    if (convolution) return;
-    RingConvolutionSpec spec = plan.spec();
+  /// On the host where the device that --backend auto took has too little memory.
+  RingConvolution make(Fields fields) override {
+    RingConvolutionSpec spec = (fields == Fields::spin ? *spins_ : *scalars_).spec();
     spec.backend = backend_;
     try {
-      convolution.emplace(run_.comm, spec);
+      return RingConvolution(run_.comm, spec);
     } catch (const ResourceError& failure) {
       if (backend_ != Backend::cuda || job_.options.transform.backend != "auto") throw;
       spec.backend = backend_ = give_up_device(run_, failure.what());
-      convolution.emplace(run_.comm, spec);
     }
+    return RingConvolution(run_.comm, spec);
   }
 
-  void release(std::optional<RingConvolution>& convolution) {
-    if (!convolution) return;
-    for (const auto& [stage, entry] : convolution->times().entries())
+  void keep_times(RingConvolution& convolution) override {
+    for (const auto& [stage, entry] : convolution.times().entries())
       run_.times.add(stage, entry.seconds);
-    convolution.reset();
   }
 
-  template <class T>
-  SmoothingReport convolve_scalars(MapGroup<T>& group) {
-    if (job_.maps.is_single()) run_.progress.stage("convolving");
-    make(scalar_convolution_, *scalars_);
-    const SmoothingReport report = convolve(group, 0, *scalar_convolution_, job_.smoothing);
-    halo_bytes_of_scalars_ = scalar_convolution_->halo_bytes_sent();
-    // Q and U need its memory.
-    if (spins_ && !job_.is_normalized()) release(scalar_convolution_);
-    return report;
-  }
-
-  template <class T>
-  SmoothingReport convolve_spins(MapGroup<T>& group) {
-    if (job_.maps.is_single()) run_.progress.stage("convolving Q and U");
-    make(spin_convolution_, *spins_);
-    if (job_.is_normalized()) make(scalar_convolution_, *scalars_);
-    MaskOptions treatment = job_.smoothing;
-    treatment.remove = Remove::none;
-    const SmoothingReport report = convolve(group, n_scalars(), *spin_convolution_, treatment,
-                                            scalar_convolution_ ? &*scalar_convolution_ : nullptr);
-    halo_bytes_of_spins_ = spin_convolution_->halo_bytes_sent();
-    // The next map's T needs its memory, but where masks have taken all of it already.
-    if (n_scalars() > 0 && !job_.is_normalized()) release();
-    return report;
-  }
-
-  template <class T>
-  SmoothingReport convolve(MapGroup<T>& group, std::int64_t first, RingConvolution& convolution,
-                           const MaskOptions& treatment, RingConvolution* of_masks = nullptr) {
-    const StageTimer timer(&time_, "convolution");
-    SmoothingReport report =
-        convolve_fields(run_, job_, group, first, convolution.plan().spec().n_maps, convolution,
-                        treatment, of_masks);
+  void count(Fields fields, const RingConvolution& convolution,
+             const SmoothingReport& report) override {
     n_convolutions_ += report.convolutions;
-    return report;
+    (fields == Fields::spin ? halo_bytes_of_spins_ : halo_bytes_of_scalars_) =
+        convolution.halo_bytes_sent();
+  }
+
+  void describe(Provenance& provenance) const override {
+    provenance.support_degrees = degrees(support());
+    provenance.kernel_error = cut_.truncation;
   }
 
   CutKernel cut_;
   Backend backend_;
   std::optional<RingConvolutionPlan> spins_;    ///< of Q and U
   std::optional<RingConvolutionPlan> scalars_;  ///< of scalar fields, or of masks of Q and U
-  std::optional<RingConvolution> spin_convolution_;
-  std::optional<RingConvolution> scalar_convolution_;
-  StageTimes time_;
   int n_convolutions_ = 0;
   // Sent by this rank in one convolution.
   std::int64_t halo_bytes_of_scalars_ = 0;

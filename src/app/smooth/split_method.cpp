@@ -9,7 +9,6 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "app/backend_choice.hpp"
@@ -17,14 +16,13 @@
 #include "app/map_batch.hpp"
 #include "app/report/plan_table.hpp"
 #include "app/sky_mask.hpp"
-#include "app/smooth/convolve_fields.hpp"
+#include "app/smooth/convolution_method.hpp"
 #include "app/smooth/smooth_beam.hpp"
 #include "app/smooth/smoothing_method.hpp"
 #include "base/checked_cast.hpp"
 #include "convolve/ring/ring_convolution_estimate.hpp"
 #include "convolve/split/split_plan.hpp"
 #include "distribute/mpi/agree.hpp"
-#include "distribute/mpi/mpi_library.hpp"
 #include "ringweave/communicator.hpp"
 #include "ringweave/convolution.hpp"
 #include "ringweave/error.hpp"
@@ -43,7 +41,7 @@ int lmax_of(const SmoothJob& job) {
 
 /// Returns the specification of a split without its placement. Collective.
 KernelSplitSpec split_spec(Run& run, const SmoothJob& job, Fields fields, const Beam& beam,
-                           const HarmonicPart& harmonic) {
+                           const SplitBackends& backends) {
   KernelSplitSpec spec;
   spec.spin = fields == Fields::spin ? 2 : 0;
   spec.k_l = fields == Fields::spin ? beam.e : beam.t;
@@ -58,7 +56,7 @@ KernelSplitSpec split_spec(Run& run, const SmoothJob& job, Fields fields, const 
   const std::int64_t n_threads = run.comm.min(std::int64_t{omp_get_max_threads()});
   spec.n_ranks = run.comm.size();
   spec.n_threads = checked_cast<int>(n_threads, "threads");
-  spec.harmonic = harmonic;
+  spec.backends = backends;
   spec.machine =
       std::make_shared<const SplitMachine>(SplitMachine{&run.machine, ranks_of_device(run)});
   return spec;
@@ -68,9 +66,16 @@ bool has_harmonic_on_device(const SplitPlan& plan) {
   return plan.harmonic && plan.harmonic->spec.backend == Backend::cuda;
 }
 
+/// Returns which parts are on a device, as the end of a sentence.
+const char* places_of(const SplitPlan& plan) {
+  const bool has_rings = plan.rings.spec().backend == Backend::cuda;
+  if (has_harmonic_on_device(plan)) return has_rings ? ", on a device" : ", harmonics on a device";
+  return has_rings ? ", rings on a device" : "";
+}
+
 std::string text_of(const SplitPlan& plan) {
-  if (!plan.harmonic) return "rings alone";
-  const char* device = has_harmonic_on_device(plan) ? ", these on a device" : "";
+  const char* device = places_of(plan);
+  if (!plan.harmonic) return fmt::format("rings alone{}", device);
   const SplitPlacement& placement = plan.placement;
   if (placement.is_side_by_side()) {
     return fmt::format("side by side, rings on {} rank(s) and harmonics on {}{}",
@@ -127,18 +132,14 @@ SplitSearches search_splits(Run& run, const SmoothJob& job) {
   const std::int64_t n_spin_maps = job.n_spin_maps();
   require_memory_for(run, *job.grid, n_scalars + n_spin_maps + std::max(n_scalars, n_spin_maps),
                      job.precision);
-  const Backend backend = choose_backend(run, job.options.transform.backend);
-  const bool at_once = backend == Backend::cuda && threads_may_call_mpi();
-  SplitMaps maps{job.grid,
-                 n_spin_maps,
-                 bytes_of(job.precision),
-                 {backend, run.comm.min(std::int64_t{at_once}) == 1}};
+  SplitMaps maps{job.grid, n_spin_maps, bytes_of(job.precision),
+                 choose_split_backends(run, job.options.transform)};
   const Beam beam = beam_of(run, job.options, *job.header.grid, lmax_of(job));
   std::optional<int> n_harmonic = job.options.harmonic_ranks;
   SplitSearches found;
   if (n_spin_maps > 0) {
     agree(run.comm, [&] { require_one_beam(beam, "split"); });
-    KernelSplitSpec spec = split_spec(run, job, Fields::spin, beam, maps.harmonic);
+    KernelSplitSpec spec = split_spec(run, job, Fields::spin, beam, maps.backends);
     spec.n_harmonic = n_harmonic;
     run.progress.stage("splitting the kernel of Q and U");
     found.spins = search_split(run, spec, maps, ", Q and U");
@@ -148,7 +149,7 @@ SplitSearches search_splits(Run& run, const SmoothJob& job) {
   }
   if (n_scalars > 0 || job.is_normalized()) {
     maps.n_maps = std::max<std::int64_t>(n_scalars, 1);
-    KernelSplitSpec spec = split_spec(run, job, Fields::scalar, beam, maps.harmonic);
+    KernelSplitSpec spec = split_spec(run, job, Fields::scalar, beam, maps.backends);
     spec.n_harmonic = n_harmonic;
     run.progress.stage("splitting the kernel");
     found.scalars = search_split(run, spec, maps, n_scalars > 0 ? "" : ", masks of Q and U");
@@ -158,10 +159,10 @@ SplitSearches search_splits(Run& run, const SmoothJob& job) {
 
 /// Takes few degrees through a_lm and the rest of the kernel on the rings, map by map: scalar
 /// fields, then Q and U.
-class SplitMethod final : public SmoothingMethod {
+class SplitMethod final : public ConvolutionMethod<SplitConvolution> {
  public:
   SplitMethod(Run& run, SmoothJob& job)
-      : SmoothingMethod(run, job), found_(search_splits(run, job)) {}
+      : ConvolutionMethod(run, job), found_(search_splits(run, job)) {}
 
   std::string name() const override { return "split"; }
   std::string label() const override { return fmt::format("split at l_cut {}", l_cut()); }
@@ -225,14 +226,6 @@ class SplitMethod final : public SmoothingMethod {
     }
     record_memory(run_, estimate);
     if (run_.options.dry_run || run_.options.verbose) print_plan(estimate, predicted, harmonic);
-  }
-
-  SmoothingReport smooth(AnyMapGroup group) override {
-    return std::visit([&](auto* maps) { return smooth_group(*maps); }, group);
-  }
-  void release() override {
-    release(scalar_convolution_);
-    release(spin_convolution_);
   }
 
   std::string summary() const override {
@@ -346,74 +339,48 @@ class SplitMethod final : public SmoothingMethod {
         predicted.sending.seconds, seconds_text(harmonic)));
   }
 
-  /// Makes a convolution, on the host where the device that --backend auto took is of no use.
-  void make(std::optional<SplitConvolution>& convolution, SplitSearch& search) {
-    if (convolution) return;
+  /// On the host where the device that --backend auto took is of no use.
+  SplitConvolution make(Fields fields) override {
+    const SplitSearch& search = fields == Fields::spin ? *found_.spins : *found_.scalars;
+    const TransformOptions& asked = job_.options.transform;
+    const bool may_use_host = asked.backend == "auto" && asked.stage.empty();
     try {
-      convolution.emplace(run_.comm, search.split, search.maps);
+      return made_by(search);
     } catch (const ResourceError& failure) {
-      if (search.maps.harmonic.backend != Backend::cuda || job_.options.transform.backend != "auto")
-        throw;
-      const HarmonicPart on_host{give_up_device(run_, failure.what())};
+      if (!may_use_host || search.maps.backends.harmonic != Backend::cuda) throw;
+      const SplitBackends on_host{give_up_device(run_, failure.what())};
       for (std::optional<SplitSearch>* other : {&found_.spins, &found_.scalars}) {
-        if (*other) (*other)->maps.harmonic = on_host;
+        if (*other) (*other)->maps.backends = on_host;
       }
       run_.report["plan"]["at_once"] = false;
-      convolution.emplace(run_.comm, search.split, search.maps);
     }
-    const SphericalHarmonicTransform* transform = convolution->transform();
-    if (run_.comm.min(std::int64_t{transform != nullptr}) == 1) record_device(run_, *transform);
+    return made_by(search);
   }
 
-  void release(std::optional<SplitConvolution>& convolution) {
-    if (!convolution) return;
+  SplitConvolution made_by(const SplitSearch& search) {
+    SplitConvolution convolution(run_.comm, search.split, search.maps);
+    const SphericalHarmonicTransform* transform = convolution.transform();
+    if (run_.comm.min(std::int64_t{transform != nullptr}) == 1) record_device(run_, *transform);
+    return convolution;
+  }
+
+  void keep_times(SplitConvolution& convolution) override {
     const auto add = [&](const StageTimes& times, const std::string& prefix) {
       for (const auto& [stage, entry] : times.entries())
         run_.times.add(prefix + stage, entry.seconds);
     };
-    add(convolution->times(), "");
-    if (auto* rings = convolution->ring_convolution()) add(rings->times(), "rings: ");
-    if (auto* transform = convolution->transform()) add(transform->times(), "");
-    convolution.reset();
+    add(convolution.times(), "");
+    if (auto* rings = convolution.ring_convolution()) add(rings->times(), "rings: ");
+    if (auto* transform = convolution.transform()) add(transform->times(), "");
   }
 
-  template <class T>
-  SmoothingReport smooth_group(MapGroup<T>& group) {
-    SmoothingReport report;
-    const std::int64_t n_scalars = job_.n_scalars();
-    if (n_scalars > 0) {
-      if (job_.maps.is_single()) run_.progress.stage("convolving");
-      make(scalar_convolution_, *found_.scalars);
-      report =
-          convolve_fields(run_, job_, group, 0, n_scalars, *scalar_convolution_, job_.smoothing);
-      // Q and U need its memory.
-      if (found_.spins && !job_.is_normalized()) release(scalar_convolution_);
-    }
-    if (found_.spins) report = with_spins(std::move(report), convolve_spins(group));
-    group.provenance.support_degrees = support_degrees();
-    group.provenance.kernel_error = error();
-    group.provenance.lmax = l_cut();
-    return report;
-  }
-
-  template <class T>
-  SmoothingReport convolve_spins(MapGroup<T>& group) {
-    if (job_.maps.is_single()) run_.progress.stage("convolving Q and U");
-    make(spin_convolution_, *found_.spins);
-    if (job_.is_normalized()) make(scalar_convolution_, *found_.scalars);
-    MaskOptions treatment = job_.smoothing;
-    treatment.remove = Remove::none;
-    SmoothingReport report =
-        convolve_fields(run_, job_, group, job_.n_scalars(), job_.n_spin_maps(), *spin_convolution_,
-                        treatment, scalar_convolution_ ? &*scalar_convolution_ : nullptr);
-    // The next map's T needs its memory, but where masks have taken all of it already.
-    if (job_.n_scalars() > 0 && !job_.is_normalized()) release();
-    return report;
+  void describe(Provenance& provenance) const override {
+    provenance.support_degrees = support_degrees();
+    provenance.kernel_error = error();
+    provenance.lmax = l_cut();
   }
 
   SplitSearches found_;
-  std::optional<SplitConvolution> spin_convolution_;
-  std::optional<SplitConvolution> scalar_convolution_;
 };
 
 }  // namespace

@@ -26,21 +26,23 @@ using namespace detail;
 
 namespace {
 
-/// Threads that copy data for a device beside the ring convolution, out of the cores of a rank.
-int threads_beside_rings() { return std::max(1, omp_get_max_threads() / 4); }
+/// Threads that copy data for a device beside the part on the host, out of the cores of a rank.
+int threads_for_device() { return std::max(1, omp_get_max_threads() / 4); }
 
 }  // namespace
 
 struct SplitConvolution::Impl {
   Impl(const Communicator& some_comm, const KernelSplit& split, const SplitMaps& maps);
-  ~Impl() { end_harmonic(); }
+  ~Impl() { end_parts(); }
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 
-  /// Work of the thread of the harmonic part, which its device is bound to.
+  // Run work on the thread of a part, which its device is bound to.
   template <class Work>
-  void on_harmonic_thread(Work work);
-  void end_harmonic();
+  void on_thread_of_rings(Work work);
+  template <class Work>
+  void on_thread_of_harmonic(Work work);
+  void end_parts();
   /// Maps become their harmonic part.
   template <class T>
   void smooth(AlmView<T> alm, MapView<T> map);
@@ -52,11 +54,11 @@ struct SplitConvolution::Impl {
   void convolve_side_by_side(MapView<T> in, MapView<T> out);
 
   Communicator comm;
-  Communicator harmonic_comm;  ///< of the transform, which a thread of its own may free
+  Communicator harmonic_comm;  ///< of the transform; a thread of its own may use and free either
   SplitPlan plan;
   std::optional<RingConvolution> rings;
   std::optional<SphericalHarmonicTransform> transform;
-  std::optional<TaskThread> side;     ///< makes, uses and frees the transform, at once
+  std::optional<TaskThread> side;     ///< makes, uses and frees one of the parts, at once
   std::optional<RingTransfer> there;  ///< maps to the ranks of the harmonic part
   std::optional<RingTransfer> back;
   Beam harmonic;
@@ -78,15 +80,15 @@ SplitConvolution::Impl::Impl(const Communicator& some_comm, const KernelSplit& s
   try {
     // One group may fail where the other does not.
     agree(comm, [&] {
-      if (at_once) side.emplace().run([n = threads_beside_rings()] { omp_set_num_threads(n); });
-      if (plan.does_rings()) rings.emplace(group, plan.rings.spec());
+      if (at_once) side.emplace().run([n = threads_for_device()] { omp_set_num_threads(n); });
+      if (plan.does_rings()) on_thread_of_rings([&] { rings.emplace(group, plan.rings.spec()); });
       if (!plan.does_harmonic()) return;
-      on_harmonic_thread([&] { transform.emplace(harmonic_comm, plan.harmonic->spec); });
+      on_thread_of_harmonic([&] { transform.emplace(harmonic_comm, plan.harmonic->spec); });
       harmonic.t = harmonic.e = harmonic.b = split.harmonic();
       weights = ring_weights(transform->rings());
     });
   } catch (...) {
-    end_harmonic();
+    end_parts();
     throw;
   }
   if (!apart) return;
@@ -94,17 +96,21 @@ SplitConvolution::Impl::Impl(const Communicator& some_comm, const KernelSplit& s
   back.emplace(comm, plan.harmonic_bands, plan.bands, maps.n_maps, SplitPlan::back);
 }
 
-void SplitConvolution::Impl::end_harmonic() {
-  on_harmonic_thread([this] { transform.reset(); });
+void SplitConvolution::Impl::end_parts() {
+  on_thread_of_harmonic([this] { transform.reset(); });
+  on_thread_of_rings([this] { rings.reset(); });
 }
 
 template <class Work>
-void SplitConvolution::Impl::on_harmonic_thread(Work work) {
-  if (side) {
-    side->run(std::move(work));
-  } else {
-    work();
-  }
+void SplitConvolution::Impl::on_thread_of_rings(Work work) {
+  if (side && plan.has_rings_aside()) return side->run(std::move(work));
+  work();
+}
+
+template <class Work>
+void SplitConvolution::Impl::on_thread_of_harmonic(Work work) {
+  if (side && !plan.has_rings_aside()) return side->run(std::move(work));
+  work();
 }
 
 template <class T>
@@ -132,14 +138,18 @@ void SplitConvolution::Impl::convolve_at_once(MapView<T> in, MapView<T> out) {
     map = transform->make_map<T>();
     alm = transform->make_alm<T>();
   });
+  const auto by_harmonics = [&] {
+    copy<T>(in, map.view());
+    smooth<T>(alm.view(), map.view());
+  };
+  const auto on_rings = [&] { rings->convolve<T>(in, out); };
   // Each part agrees on its own errors, so all ranks leave it together.
   agree(comm, [&] {
-    side->run_both(
-        [&] {
-          copy<T>(in, map.view());
-          smooth<T>(alm.view(), map.view());
-        },
-        [&] { rings->convolve<T>(in, out); });
+    if (plan.has_rings_aside()) {
+      side->run_both(on_rings, by_harmonics);
+    } else {
+      side->run_both(by_harmonics, on_rings);
+    }
   });
   add<T>(std::as_const(map).view(), out);
 }

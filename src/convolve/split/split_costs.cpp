@@ -62,7 +62,7 @@ class PredictedCosts {
     const TransformScaling& scaling = scalings_.try_emplace(l_cut, spec).first->second;
     TransformWork work = scaling.shares(n_ranks).largest;
     work.n_threads = spec_.n_threads;
-    if (spec_.harmonic.backend == Backend::cuda) {
+    if (spec_.backends.harmonic == Backend::cuda) {
       work.place = Place::device;
       work.ranks_of_device = std::min(n_ranks, spec_.machine->ranks_of_device);
     }
@@ -138,7 +138,7 @@ SplitCosts split_costs(const KernelSplitSpec& spec) {
       return predicted->sending(n_rings, n_harmonic);
     };
   }
-  costs.at_once = costs.at_once || spec.harmonic.at_once;
+  costs.at_once = costs.at_once || spec.backends.work_at_once();
   return costs;
 }
 

@@ -43,6 +43,7 @@ RingConvolutionPlan plan_rings(const KernelSplit& split, const SplitMaps& maps,
   spec.kernels = {split.compact()};
   spec.n_maps = maps.n_maps;
   spec.bytes_per_pixel = maps.bytes_per_pixel;
+  spec.backend = maps.backends.rings;
   spec.error = neglected * split.error().total;
   // A map with falling C_l constrains a compact part's high degrees little: relative to its own rms
   // they may exceed this error. The search has checked those above 4 nside.
@@ -61,7 +62,7 @@ std::optional<TransformPlan> plan_harmonic(const KernelSplit& split, const Split
   spec.lmax = spec.mmax = split.best().l_cut;
   const int n_fields = checked_cast<int>(maps.n_maps / plan.rings.maps_of_field(), "fields");
   spec.fields = FieldSet::batch(plan.rings.spin(), n_fields);
-  spec.backend = maps.harmonic.backend;
+  spec.backend = maps.backends.harmonic;
   const int n = plan.placement.ranks_of_harmonic(plan.n_ranks);
   if (!plan.placement.is_side_by_side())
     spec.ring_bands = std::make_shared<RingDistribution>(plan.rings.bands());
@@ -82,7 +83,7 @@ SplitPlan::SplitPlan(const KernelSplit& split, const SplitMaps& maps, int some_r
                                                  n_ranks - harmonic->ring_bands.n_ranks(), n_ranks)
                               : bands),
       own(bands.rings(rank)),
-      at_once(maps.harmonic.at_once && harmonic && !placement.is_side_by_side()) {}
+      at_once(maps.backends.work_at_once() && harmonic && !placement.is_side_by_side()) {}
 
 std::int64_t SplitPlan::buffer_bytes() const {
   if (!placement.is_side_by_side()) return 0;

@@ -30,8 +30,10 @@ struct SplitPlan {
   RingDistribution bands;           ///< of the maps, over all ranks
   RingDistribution harmonic_bands;  ///< of the harmonic part, over all ranks
   LocalRings own;                   ///< rings of the maps this rank has
-  bool at_once;                     ///< both parts on each rank, see HarmonicPart
+  bool at_once;                     ///< both parts on each rank, see SplitBackends
 
+  /// Returns whether a thread of its own does the rings, and not the harmonic part, at once.
+  bool has_rings_aside() const { return at_once && rings.spec().backend == Backend::cuda; }
   bool does_rings() const { return placement.does_rings(rank, n_ranks); }
   bool does_harmonic() const { return harmonic && placement.does_harmonic(rank, n_ranks); }
   /// Bytes of the buffer in which ranks that convolve receive the harmonic part.

@@ -75,6 +75,57 @@ TEST(EmulatedFineRows, PartsAndGroupsOfColumnsChangeNothing) {
   }
 }
 
+/// Returns the same rows, the southern half of each segment before its northern one, and modes of
+/// the one layout in the other.
+std::pair<ModeLayout, std::vector<Complex>> halves_swapped(const ModeLayout& rows,
+                                                           const std::vector<Complex>& modes,
+                                                           std::int64_t n_components) {
+  ModeLayout swapped;
+  std::vector<Complex> moved = modes;
+  for (const ModeLayout::Row& row : rows.rows()) {
+    swapped.begin_row(row.m);
+    for (const auto& [rings, first] : rows.segments(row)) {
+      const std::int64_t middle = (rings.begin + rings.end) / 2;
+      const std::int64_t n_south = rings.end - middle;
+      if (middle > rings.begin) swapped.add_segment({rings.begin, middle}, first + n_south);
+      if (n_south > 0) swapped.add_segment({middle, rings.end}, first);
+      const auto begin = modes.begin() + first * n_components;
+      std::rotate_copy(begin, begin + (middle - rings.begin) * n_components,
+                       begin + rings.size() * n_components, moved.begin() + first * n_components);
+    }
+  }
+  swapped.set_size(rows.size());
+  return {swapped, moved};
+}
+
+TEST(EmulatedFineRows, ModesOfAnOrderMayBeInSeveralSegments) {
+  const FineRowProblem problem(kaiser_bessel_rows(1.65, 8, 40, 35), {0, 2});
+  const std::int64_t n = problem.fields.n_components();
+  EmulatedFineRows whole(problem);
+  const auto alm = random_values(problem.alm_size(), 92);
+  const auto modes = random_values(problem.modes_size(), 93);
+  LegendreShape shape = problem.shape;
+  const auto [rows, given] = halves_swapped(problem.rows, modes, n);
+  shape.rows = rows;
+  const gpu::StageMemory memory;
+  EmulatedFineRows swapped(
+      problem,
+      gpu::FineRowPlan(shape, RowBlocks(shape, usual_block_bytes).all_heads(), memory.theta_bytes),
+      memory, {});
+  EXPECT_EQ(swapped.synthesize(alm), halves_swapped(problem.rows, whole.synthesize(alm), n).second);
+  EXPECT_EQ(swapped.adjoint(given), whole.adjoint(modes));
+}
+
+TEST(EmulatedFineRows, ARankMayHaveNoOrders) {
+  const FineRowProblem problem(plain_rows(16, 8, 8), {0});
+  LegendreShape shape = problem.shape;
+  shape.alm = AlmLayout(8, 8, {});
+  shape.rows = ModeLayout();
+  EXPECT_EQ(legendre_block_bytes(shape).pinned_bytes, 0);
+  const gpu::FineRowPlan plan(shape, RowBlocks(shape, usual_block_bytes).all_heads(), 1 << 20);
+  EXPECT_TRUE(plan.columns.empty());
+}
+
 TEST(EmulatedFineRows, SomeOrdersAloneAreThoseOfTheWhole) {
   const FineRowProblem problem(kaiser_bessel_rows(1.65, 8, 50, 44), {0, 2});
   EmulatedFineRows emulated(problem, 100000, {});
