@@ -70,6 +70,9 @@ struct RingConvolutionSpec {
   /// Owners of the rings, as ring_bands() of another convolution on the same grid has them; null:
   /// bands of equal cost.
   std::shared_ptr<const detail::RingDistribution> ring_bands{};
+  /// Kernels of the conjugates of fields of spin (RadialKernel::of_conjugate), whose results are
+  /// added: as many as `kernels`, or none. Summed over pixels, on the host only.
+  std::vector<RadialKernel> conjugate_kernels{};
 };
 
 /// Convolution of maps with radial kernels ring by ring, without computing a_lm:

@@ -78,6 +78,17 @@ class RadialKernel {
   static RadialKernel from_beam(std::span<const double> b_l, const KernelSupport& support,
                                 int spin = 0);
 
+  /// Makes the kernel of the conjugate of a field of spin s: the integrand has K(theta) exp(i s
+  /// gamma') and the conjugate of the field, gamma' the angle between the directions of both as
+  /// mirror images, and K(theta) = sum_l (2l+1)/4pi b_l d^l_s,-s(theta). With it E and B are
+  /// multiplied by factors of their own, b^E and b^B: those of the field's kernel are
+  /// (b^E + b^B) / 2, those of its conjugate's (b^E - b^B) / 2
+  /// (RingConvolutionSpec::conjugate_kernels).
+  /// spin   1 to most_spin
+  /// Error  as of from_beam().
+  static RadialKernel of_conjugate(std::span<const double> b_l, const KernelSupport& support,
+                                   int spin);
+
   /// Makes the kernel of a table. Between its points it is a monotone cubic, beyond the last one
   /// zero: a value other than 0 there is a hard edge, kept as it is.
   ///
@@ -102,8 +113,9 @@ class RadialKernel {
   /// Returns K(theta) per steradian, theta in radians; 0 beyond the support.
   double at(double theta) const;
   int spin() const;
+  bool acts_on_conjugate() const;
   /// Returns the table, for Ringweave's own sums. A kernel of spin s is tabulated as K(theta) /
-  /// cos(theta / 2)^2s.
+  /// cos(theta / 2)^2s, that of a conjugate as K(theta).
   const detail::KernelTable& table() const;
 
   /// Returns an upper bound of |K(theta)|: sum_l (2l+1)/4pi |K_l|, l >= s, or the profile's largest

@@ -93,6 +93,38 @@ class RingSmoothing : public OnEveryRankCount {
     expect_within(relative_error(comm(), out, expected), bound);
   }
 
+  /// Of a field of spin whose E and B have beams of their own.
+  template <class T>
+  void expect_the_same_with_two_beams(int spin, double bound) const {
+    Beam beam = gaussian_beam(fwhm, band_limit);
+    beam.b = gaussian_beam(1.3 * fwhm, band_limit).b;
+    std::vector<double> of_field;
+    std::vector<double> of_conjugate;
+    for (std::size_t l = 0; l < beam.e.size(); ++l) {
+      of_field.push_back((beam.e[l] + beam.b[l]) / 2);
+      of_conjugate.push_back((beam.e[l] - beam.b[l]) / 2);
+    }
+    RingConvolutionSpec spec;
+    spec.grid = grid_;
+    spec.n_maps = 2;
+    spec.kernels = {RadialKernel::from_beam(of_field, KernelSupport::whole(), spin)};
+    spec.conjugate_kernels = {
+        RadialKernel::of_conjugate(of_conjugate, KernelSupport::whole(), spin)};
+    RingConvolution rings(comm(), spec);
+    SphericalHarmonicTransform harmonic = transform(rings, spin);
+    SmoothingOptions options;
+    options.beam = beam;
+    options.weights = std::make_shared<const AnalysisWeights>(
+        AnalysisWeights{ring_weights(harmonic.rings()), {}});
+    options.n_iter = 0;
+    MapBuffer<T> expected = map_of<T>(harmonic, false);
+    const MapBuffer<T> in = copy_of(expected);
+    MapBuffer<T> out = harmonic.make_map<T>();
+    smooth_harmonic<T>(harmonic, options, expected.view());
+    rings.convolve<T>(in, out);
+    expect_within(relative_error(comm(), out, expected), bound);
+  }
+
   template <class T>
   static void set_unseen_to_zero(MapBuffer<T>& ours, MapBuffer<T>& theirs) {
     for (std::int64_t i = 0; i < ours.n_components() * ours.size(); ++i) {
@@ -129,6 +161,35 @@ TEST_P(RingSmoothing, OfFieldsOfSpinIsTheHarmonicSmoothing) {
     expect_the_same<double>(treatment, with_unseen, tolerance::round_trip, 2);
     expect_the_same<float>(treatment, with_unseen, tolerance::single_storage, 2);
   }
+}
+
+TEST_P(RingSmoothing, OfEAndBWithBeamsOfTheirOwnIsTheHarmonicSmoothing) {
+  for (const int spin : {1, 2, 3}) {
+    expect_the_same_with_two_beams<double>(spin, tolerance::round_trip);
+    expect_the_same_with_two_beams<float>(spin, tolerance::single_storage);
+  }
+}
+
+TEST_P(RingSmoothing, RefusesKernelsOfConjugatesThatDoNotFit) {
+  const std::vector<double> b_l(10, 1.0);
+  RingConvolutionSpec spec;
+  spec.grid = share(RingGrid::gauss_legendre(band_limit + 1));
+  spec.n_maps = 2;
+  const auto refuses = [&](const std::string& why) {
+    EXPECT_THAT([&] { RingConvolution(comm(), spec); }, ThrowsMessage<UsageError>(HasSubstr(why)));
+  };
+  const RadialKernel of_field = RadialKernel::from_beam(b_l, KernelSupport::whole(), 2);
+  const RadialKernel of_conjugate = RadialKernel::of_conjugate(b_l, KernelSupport::whole(), 2);
+  spec.kernels = {of_conjugate};
+  refuses("give it as conjugate_kernels");
+  spec.kernels = {of_field};
+  spec.conjugate_kernels = {of_field};
+  refuses("a kernel of conjugates that is none");
+  spec.conjugate_kernels = {RadialKernel::of_conjugate(b_l, KernelSupport::whole(), 1)};
+  refuses("of another spin");
+  spec.conjugate_kernels = {of_conjugate, of_conjugate};
+  refuses("give as many, or none");
+  EXPECT_THROW(RadialKernel::of_conjugate(b_l, KernelSupport::whole(), 0), UsageError);
 }
 
 TEST_P(RingSmoothing, RemovesAndPutsBackAsTheHarmonicSmoothingDoes) {

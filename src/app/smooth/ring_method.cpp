@@ -40,6 +40,18 @@ RingConvolutionPlan plan_of(Run& run, const SmoothJob& job, const CutKernel& cut
                 [&] { return RingConvolutionPlan(spec, run.comm.rank(), run.comm.size()); });
 }
 
+/// Collective.
+Backend backend_for(Run& run, const SmoothJob& job, const CutKernel& cut) {
+  const std::string& asked = job.options.transform.backend;
+  if (!cut.conjugate) return choose_backend(run, asked);
+  if (asked == "cuda") {
+    throw UsageError(
+        "--backend cuda: --method ring smooths E and B with different beams on the host; use "
+        "--backend host, or --method harmonic");
+  }
+  return choose_device_if_asked(run, "auto", "different beams of E and B run");
+}
+
 /// Of Q and U.
 std::optional<RingConvolutionPlan> plan_of_spins(Run& run, const SmoothJob& job,
                                                  const CutKernel& cut, Backend backend) {
@@ -47,6 +59,7 @@ std::optional<RingConvolutionPlan> plan_of_spins(Run& run, const SmoothJob& job,
   RingConvolutionSpec spec;
   spec.backend = backend;
   spec.kernels = {*cut.spin};
+  if (cut.conjugate) spec.conjugate_kernels = {*cut.conjugate};
   spec.n_maps = job.n_spin_maps();
   return plan_of(run, job, cut, spec);
 }
@@ -90,7 +103,7 @@ class RingMethod final : public ConvolutionMethod<RingConvolution> {
   RingMethod(Run& run, SmoothJob& job, CutKernel cut)
       : ConvolutionMethod(run, job),
         cut_(std::move(cut)),
-        backend_(choose_backend(run, job.options.transform.backend)),
+        backend_(backend_for(run, job, cut_)),
         spins_(plan_of_spins(run, job, cut_, backend_)),
         scalars_(plan_of_scalars(run, job, cut_, backend_, spins_)) {}
 

@@ -54,10 +54,19 @@ struct KernelSource {
   KernelProfile profile;
   int lmax = 0;  ///< of a profile's multipoles for Q and U
 
+  /// Returns (b^E + b^B) / 2 for 0.5, (b^E - b^B) / 2 for -0.5.
+  std::vector<double> of_e_and_b(double sign) const {
+    std::vector<double> b_l;
+    for (std::size_t l = 0; l < beam.e.size(); ++l)
+      b_l.push_back(0.5 * beam.e[l] + sign * beam.b[l]);
+    return b_l;
+  }
+
   RadialKernel cut(Fields fields, const KernelSupport& support) const {
     constexpr int spin_of_q_and_u = 2;
     const int spin = fields == Fields::spin ? spin_of_q_and_u : 0;
-    if (!beam.t.empty()) return RadialKernel::from_beam(spin > 0 ? beam.e : beam.t, support, spin);
+    if (!beam.t.empty())
+      return RadialKernel::from_beam(spin > 0 ? of_e_and_b(0.5) : beam.t, support, spin);
     if (profile.theta.empty()) return RadialKernel::gaussian(fwhm, support, spin);
     if (spin == 0) return RadialKernel::from_profile(profile.theta, profile.value, support);
     const auto whole =
@@ -126,6 +135,15 @@ RadialKernel cut_at(const KernelSource& source, Fields fields, const SmoothOptio
   return kernel;
 }
 
+/// Returns the lowest degree at which the beams of E and B differ, else the number of degrees.
+std::size_t degree_of_two_beams(const Beam& beam) {
+  constexpr double rounding = 1e-12;
+  std::size_t l = 2;
+  while (l < beam.e.size() && std::abs(beam.e[l] - beam.b[l]) <= rounding * std::abs(beam.e[l]))
+    ++l;
+  return std::max(l, beam.e.size());
+}
+
 void refuse_too_narrow(const CutKernel& cut, const RingGrid& grid) {
   if (cut.beyond_grid <= too_narrow) return;
   throw UsageError(fmt::format(
@@ -156,15 +174,15 @@ std::vector<double> input_spectrum(Run& run, const SmoothOptions& options, Field
   return {values.begin(), values.end()};
 }
 
+bool has_one_beam(const Beam& beam) { return degree_of_two_beams(beam) == beam.e.size(); }
+
 void require_one_beam(const Beam& beam, const std::string& method) {
-  constexpr double rounding = 1e-12;
-  for (std::size_t l = 2; l < beam.e.size(); ++l) {
-    if (std::abs(beam.e[l] - beam.b[l]) <= rounding * std::abs(beam.e[l])) continue;
-    throw UsageError(fmt::format(
-        "--method {} smooths Q and U with one beam, and at l = {} that of E is {} and that of B "
-        "{}; use --method harmonic",
-        method, l, beam.e[l], beam.b[l]));
-  }
+  const std::size_t l = degree_of_two_beams(beam);
+  if (l == beam.e.size()) return;
+  throw UsageError(fmt::format(
+      "--method {} smooths Q and U with one beam, and at l = {} that of E is {} and that of B {}; "
+      "use --method ring or harmonic",
+      method, l, beam.e[l], beam.b[l]));
 }
 
 CutKernel cut_kernel(Run& run, const SmoothOptions& options, const RingGrid& grid,
@@ -188,8 +206,11 @@ CutKernel cut_kernel(Run& run, const SmoothOptions& options, const RingGrid& gri
     };
     CutKernel made{cut(Fields::scalar, cl)};
     if (has_spin) {
-      require_one_beam(source.beam, "ring");
       made.spin = cut(Fields::spin, cl_of_spin);
+      if (!has_one_beam(source.beam)) {
+        made.conjugate = RadialKernel::of_conjugate(source.of_e_and_b(-0.5),
+                                                    KernelSupport::angle(made.spin->support()), 2);
+      }
       made.truncation = made.spin->truncation(cl_of_spin).relative;
       made.beyond_grid = made.spin->power_beyond(grid.default_lmax());
     }

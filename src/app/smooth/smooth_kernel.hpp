@@ -25,17 +25,21 @@ std::vector<double> temperature_spectrum(Run& run, const std::string& path,
 /// DataError.
 std::vector<double> input_spectrum(Run& run, const SmoothOptions& options, Fields fields);
 
-/// Throws UsageError where E and B have beams of their own: those would need a second kernel, for
-/// the conjugate of Q + i U.
+/// Returns whether E and B have one beam. Those of their own need a second kernel, for the
+/// conjugate of Q + i U.
+bool has_one_beam(const Beam& beam);
+
+/// Throws UsageError unless they have.
 void require_one_beam(const Beam& beam, const std::string& method);
 
 /// The kernels of a convolution on rings, cut, and their errors: the larger one where there are two
 /// kernels.
 struct CutKernel {
-  RadialKernel kernel;                 ///< of scalar fields, and of masks
-  std::optional<RadialKernel> spin{};  ///< of Q and U
-  double truncation = 0;               ///< relative rms error of the cut (Eq. 7 of the paper)
-  double error = 0;                    ///< allowed to cut and sums together
+  RadialKernel kernel;                      ///< of scalar fields, and of masks
+  std::optional<RadialKernel> spin{};       ///< of Q and U
+  std::optional<RadialKernel> conjugate{};  ///< of the conjugate of Q + i U; none: one beam
+  double truncation = 0;                    ///< relative rms error of the cut (Eq. 7 of the paper)
+  double error = 0;                         ///< allowed to cut and sums together
   double error_of_sums = 0;
   double beyond_grid = 0;     ///< part of sum_l (2l+1) K_l^2 above the grid's degrees
   std::vector<double> cl{};   ///< of --input-cl; empty: white noise
@@ -48,7 +52,7 @@ struct CutKernel {
 /// The kernels of --fwhm, --beam or --kernel for some fields, cut at --support or where --error
 /// allows it. Collective.
 /// Error  UsageError when the kernel, the support and the error do not go together, or not with the
-/// grid or the precision of the maps, or E and B have different beams; DataError of the files.
+/// grid or the precision of the maps; DataError of the files.
 CutKernel cut_kernel(Run& run, const SmoothOptions& options, const RingGrid& grid,
                      Precision precision, const FieldSet& fields);
 

@@ -74,7 +74,9 @@ EqualRun EqualRun::for_grid(const RingGrid& grid) {
 RingConvolutionPlan::RingConvolutionPlan(const RingConvolutionSpec& spec, int rank, int n_ranks)
     : spec_(spec) {
   check();
-  for (const RadialKernel& kernel : spec_.kernels) support_ = std::max(support_, kernel.support());
+  for (const auto* kernels : {&spec_.kernels, &spec_.conjugate_kernels}) {
+    for (const RadialKernel& kernel : *kernels) support_ = std::max(support_, kernel.support());
+  }
   is_symmetric_ = ringweave::detail::is_symmetric(grid());
   sectors_ = SectorRule::for_grid(grid());
   run_ = EqualRun::for_grid(grid());
@@ -99,7 +101,9 @@ void RingConvolutionPlan::check() const {
   const std::int64_t n_kernels = ssize64(spec_.kernels);
   for (const RadialKernel& kernel : spec_.kernels) {
     if (kernel.spin() != spin()) refuse("kernels of different spins; convolve their maps apart");
+    if (kernel.acts_on_conjugate()) refuse("a kernel of conjugates; give it as conjugate_kernels");
   }
+  check_conjugates();
   if (n_kernels > 0 && spin() > 0) {
     check_spin();
   } else if (n_kernels != 1 && n_kernels != spec_.n_maps) {
@@ -126,6 +130,20 @@ void RingConvolutionPlan::check_spin() const {
     refuse("the plain mode is for scalar fields; use the exact mode");
   if (spec_.rows == KernelRows::fft)
     refuse("rows of kernels for fields of spin are made by sums; leave the rows to the plan");
+}
+
+void RingConvolutionPlan::check_conjugates() const {
+  if (!has_conjugates()) return;
+  if (spec_.conjugate_kernels.size() != spec_.kernels.size()) {
+    refuse(std::to_string(spec_.conjugate_kernels.size()) + " kernels of conjugates beside " +
+           std::to_string(spec_.kernels.size()) + " of fields; give as many, or none");
+  }
+  for (const RadialKernel& kernel : spec_.conjugate_kernels) {
+    if (!kernel.acts_on_conjugate() || kernel.spin() != spin())
+      refuse("a kernel of conjugates that is none, or of another spin than the fields'");
+  }
+  if (spec_.backend == Backend::cuda)
+    refuse("kernels of conjugates are summed on the host; use Backend::host");
 }
 
 ConvolutionSeconds RingConvolutionPlan::predicted(int rank) const {
@@ -298,6 +316,15 @@ RingConvolutionPlan::Prediction RingConvolutionPlan::predict(const ModeRows& mod
   return prediction;
 }
 
+double RingConvolutionPlan::spin_nanoseconds(const Ring& out, const Ring& in, double taps,
+                                             const ConvolutionRates& rates) const {
+  const auto n_maps = static_cast<double>(spec_.n_maps);
+  const auto n_kernels = static_cast<double>(spec_.kernels.size());
+  const auto shared = static_cast<double>(std::gcd(out.n_phi, in.n_phi));
+  return static_cast<double>(out.n_phi) * (n_maps * (rates.spin_row + taps * rates.spin_product) +
+                                           n_kernels * taps * rates.spin_value / shared);
+}
+
 ConvolutionSeconds RingConvolutionPlan::predict_ring(const ModeRows& modes, std::int64_t t0,
                                                      double chord) const {
   constexpr std::int64_t most_partners = 129;
@@ -340,6 +367,7 @@ ConvolutionSeconds RingConvolutionPlan::predict_ring(const ModeRows& modes, std:
     const double pairs = static_cast<double>(std::min(step, near.end - t));
     const double n_in = static_cast<double>(in.n_phi);
     const double taps = std::min(width / std::numbers::pi * n_in + 0.5, n_in);
+    if (has_conjugates()) cost.sectors += pairs * spin_nanoseconds(out, in, taps, rates);
     if (has_modes && modes.zone.contains(t)) {
       const double orders = std::min(modes.limit(t0), modes.limit(t));
       const double share = width / (2 * std::numbers::pi);
@@ -355,10 +383,7 @@ ConvolutionSeconds RingConvolutionPlan::predict_ring(const ModeRows& modes, std:
       cost.modes += unique * n_rows * samples * rates.mode_sample * modes.row_fft.n_passes;
       cost.modes += unique * tile_waste * (n_rows * row + orders * n_maps * product);
     } else if (spin() > 0) {
-      const auto shared = static_cast<double>(std::gcd(out.n_phi, in.n_phi));
-      cost.sectors += pairs * n_out *
-                      (n_maps * (rates.spin_row + taps * rates.spin_product) +
-                       n_kernels * taps * rates.spin_value / shared);
+      cost.sectors += pairs * spin_nanoseconds(out, in, taps, rates);
     } else if (run_.rings.contains(t0) && run_.rings.contains(t)) {
       cost.stencil += pairs * taps * rates.stencil_product * n_out * n_maps;
       cost.stencil += pairs * taps * rates.stencil_weight * n_kernels;

@@ -74,7 +74,10 @@ class RingConvolutionPlan {
   bool has_modes(std::int64_t ring) const { return modes_.zone.contains(ring); }
   // The same on all ranks, whatever they own.
   bool has_modes() const { return !modes_.zone.empty(); }
-  bool sums_pixels() const { return modes_.zone != RingRange{0, grid().n_rings()}; }
+  bool sums_pixels() const {
+    return has_conjugates() || modes_.zone != RingRange{0, grid().n_rings()};
+  }
+  bool has_conjugates() const { return !spec_.conjugate_kernels.empty(); }
   bool has_sectors(std::int64_t ring) const;
   /// Returns true if the rows of a group of pairs with orders up to `limit` are made by FFT.
   /// n_summed, n_transformed  kernel samples from the middle on, for sums and for the FFT
@@ -122,6 +125,7 @@ class RingConvolutionPlan {
   };
   void check() const;
   void check_spin() const;
+  void check_conjugates() const;
   void choose_modes(int n_ranks);
   std::vector<ModeRows> mode_candidates() const;
   /// Share of the partners with modes that are on none of the bands.
@@ -132,6 +136,10 @@ class RingConvolutionPlan {
   bool makes_rows_by_fft(const ModeRows& modes, double n_summed, double n_transformed,
                          double limit) const;
   Prediction predict(const ModeRows& modes) const;
+  /// Returns the nanoseconds of sums over pixels of a field of spin for two rings, with this many
+  /// pixels of `in` within reach.
+  double spin_nanoseconds(const Ring& out, const Ring& in, double taps,
+                          const ConvolutionRates& rates) const;
   /// In nanoseconds.
   ConvolutionSeconds predict_ring(const ModeRows& modes, std::int64_t ring, double chord) const;
   std::vector<std::int64_t> ring_costs() const;

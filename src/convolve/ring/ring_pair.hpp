@@ -67,6 +67,22 @@ struct RingPairTransport {
   }
 };
 
+/// How the conjugate of a field of spin s turns on that great circle: its kernel is K(theta) exp(i
+/// s gamma') = K(theta) (y / |y|)^2s, y = sin(theta / 2) exp(i gamma' / 2), with
+///
+///     y^2 = d^2 - (p^2 + d^2) sin^2(phi / 2) + i p d sin(phi),  |y|^2 = d^2 + (p^2 - d^2)
+///     sin^2(phi / 2)
+///
+/// for the sines p and d of half the sum and half the difference of both colatitudes.
+struct ConjugateTransport {
+  double sum;         ///< p
+  double difference;  ///< d
+
+  static ConjugateTransport of(const Ring& a, const Ring& b) {
+    return {std::sin((a.theta + b.theta) / 2), std::sin((a.theta - b.theta) / 2)};
+  }
+};
+
 /// Returns the largest difference in longitude between a ring's pixels and points within an angle
 /// of them, wherever those are: where a great circle through the pole touches the cap.
 inline double widest_longitude(const Ring& ring, double angle) {

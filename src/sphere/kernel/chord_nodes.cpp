@@ -29,6 +29,11 @@ double ChordNodes::cosine_power(std::size_t node, int power) const {
   return std::pow(node < n_near ? 1 - square : square, power / 2);
 }
 
+double ChordNodes::sine_power(std::size_t node, int power) const {
+  const double square = chord_squared[node] / 4;
+  return std::pow(node < n_near ? square : 1 - square, power / 2);
+}
+
 std::int64_t ChordQuadrature::count(double low, double high) const {
   const double half_width = (high - low) / 2;
   // The change of degree_ theta over half the panel, fastest at its far end. Gauss-Legendre with n

@@ -26,8 +26,9 @@ struct ChordNodes {
   std::vector<double> weight;         ///< steradians
   std::size_t n_near = 0;             ///< the nodes from here on are far ones
 
-  /// Returns cos(theta / 2)^power at a node; power is even.
+  // Return cos(theta / 2)^power and sin(theta / 2)^power at a node; power is even.
   double cosine_power(std::size_t node, int power) const;
+  double sine_power(std::size_t node, int power) const;
   std::span<const double> near() const { return std::span(chord_squared).first(n_near); }
   std::span<const double> far() const { return std::span(chord_squared).subspan(n_near); }
 };

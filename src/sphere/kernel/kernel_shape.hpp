@@ -33,16 +33,19 @@ class KernelShape {
 
   /// Returns the spin of the fields it acts on.
   virtual int spin() const { return 0; }
+  /// Returns whether it acts on their conjugates, so that d^l_s,-s is in the place of d^l_ss.
+  virtual bool acts_on_conjugate() const { return false; }
 
   /// Returns K_l, l = 0..lmax, of the kernel truncated at an angle.
   std::vector<double> cut_multipoles(double theta_cut, int lmax) const;
 };
 
-/// The series sum_l (2l+1)/4pi K_l d^l_ss(theta), for spin 0 of Legendre polynomials.
+/// The series sum_l (2l+1)/4pi K_l d^l_ss(theta), for spin 0 of Legendre polynomials; or, for the
+/// conjugate of a field, of d^l_s,-s(theta), which is tabulated as it is.
 class SeriesShape : public KernelShape {
  public:
   /// k_l  finite, not all 0 from the spin on
-  explicit SeriesShape(std::vector<double> k_l, int spin = 0);
+  explicit SeriesShape(std::vector<double> k_l, int spin = 0, bool acts_on_conjugate = false);
 
   double end() const override;
   double bound() const override { return bound_; }
@@ -52,9 +55,10 @@ class SeriesShape : public KernelShape {
   ChordNodes nodes(double theta_cut, double polynomial_degree) const override;
   std::vector<double> values(const ChordNodes& nodes) const override;
   int spin() const override { return spin_; }
+  bool acts_on_conjugate() const override { return acts_on_conjugate_; }
 
  private:
-  /// Returns the sums over l without the factor cos(theta / 2)^2s.
+  /// Returns the sums over l as they are tabulated: of d^l_ss without the factor cos(theta / 2)^2s.
   LegendreSeriesValues sums(std::span<const double> chord_squared) const;
   /// Returns half the width, as a chord, of a piece whose polynomial meets the table's error.
   double half_width(double theta_cut) const;
@@ -63,6 +67,7 @@ class SeriesShape : public KernelShape {
   std::vector<double> coefficient_;  ///< (2l+1)/4pi K_l
   double bound_ = 0;
   int spin_ = 0;
+  bool acts_on_conjugate_ = false;
 };
 
 /// K_l = exp(-(l(l+1) - s^2) sigma^2 / 2), up to the degree beyond which terms are below rounding.

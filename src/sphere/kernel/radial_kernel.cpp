@@ -36,6 +36,13 @@ void require_spin(int spin) {
       fmt::format("a radial kernel of spin {}; expected 0 to {}", spin, RadialKernel::most_spin));
 }
 
+void require_multipoles(std::span<const double> b_l, int spin) {
+  require_values(b_l, "a radial kernel's multipoles");
+  if (spin == 0) return;
+  require_values(b_l.subspan(std::min(to_size(spin), b_l.size())),
+                 fmt::format("a kernel's multipoles from its spin {} on", spin));
+}
+
 void require_profile(std::span<const double> theta, std::span<const double> value) {
   const std::string what = "a radial kernel's table";
   const auto fail = [&](const std::string& reason) { throw UsageError(what + ": " + reason); };
@@ -143,12 +150,18 @@ RadialKernel RadialKernel::gaussian(double fwhm, const KernelSupport& support, i
 RadialKernel RadialKernel::from_beam(std::span<const double> b_l, const KernelSupport& support,
                                      int spin) {
   require_spin(spin);
-  require_values(b_l, "a radial kernel's multipoles");
-  if (spin > 0) {
-    require_values(b_l.subspan(std::min(to_size(spin), b_l.size())),
-                   fmt::format("a kernel's multipoles from its spin {} on", spin));
-  }
+  require_multipoles(b_l, spin);
   return {std::make_shared<SeriesShape>(std::vector<double>(b_l.begin(), b_l.end()), spin),
+          support};
+}
+
+RadialKernel RadialKernel::of_conjugate(std::span<const double> b_l, const KernelSupport& support,
+                                        int spin) {
+  require_spin(spin);
+  if (spin == 0)
+    throw UsageError("a radial kernel of the conjugate of scalar maps; expected a spin");
+  require_multipoles(b_l, spin);
+  return {std::make_shared<SeriesShape>(std::vector<double>(b_l.begin(), b_l.end()), spin, true),
           support};
 }
 
@@ -181,10 +194,13 @@ int RadialKernel::degree() const { return data_->shape->degree(); }
 
 int RadialKernel::spin() const { return data_->shape->spin(); }
 
+bool RadialKernel::acts_on_conjugate() const { return data_->shape->acts_on_conjugate(); }
+
 double RadialKernel::at(double theta) const {
   const double chord = chord_of(Half::near, theta);
   const double value = data_->table.evaluate(chord * chord);
-  return spin() == 0 ? value : value * std::pow(std::cos(theta / 2), 2 * spin());
+  if (spin() == 0 || acts_on_conjugate()) return value;
+  return value * std::pow(std::cos(theta / 2), 2 * spin());
 }
 
 std::vector<double> RadialKernel::multipoles(int lmax) const {

@@ -41,7 +41,8 @@ std::vector<double> gaussian_multipoles(double sigma, int spin) {
 
 }  // namespace
 
-SeriesShape::SeriesShape(std::vector<double> k_l, int spin) : k_l_(std::move(k_l)), spin_(spin) {
+SeriesShape::SeriesShape(std::vector<double> k_l, int spin, bool acts_on_conjugate)
+    : k_l_(std::move(k_l)), spin_(spin), acts_on_conjugate_(acts_on_conjugate) {
   for (std::size_t l = 0; l < std::min(k_l_.size(), to_size(spin)); ++l) k_l_[l] = 0;
   for (std::size_t l = 0; l < k_l_.size(); ++l) {
     coefficient_.push_back((2 * static_cast<double>(l) + 1) / (4 * pi) * k_l_[l]);
@@ -72,8 +73,9 @@ ChordNodes SeriesShape::nodes(double theta_cut, double polynomial_degree) const 
 }
 
 LegendreSeriesValues SeriesShape::sums(std::span<const double> chord_squared) const {
-  return spin_ == 0 ? sum_legendre_series(coefficient_, chord_squared)
-                    : sum_spin_series(spin_, coefficient_, chord_squared);
+  if (spin_ == 0) return sum_legendre_series(coefficient_, chord_squared);
+  return acts_on_conjugate_ ? sum_conjugate_series(spin_, coefficient_, chord_squared)
+                            : sum_spin_series(spin_, coefficient_, chord_squared);
 }
 
 std::vector<double> SeriesShape::values(const ChordNodes& nodes) const {
@@ -86,7 +88,8 @@ std::vector<double> SeriesShape::values(const ChordNodes& nodes) const {
     const LegendreSeriesValues beyond = sums(far);
     found.near.insert(found.near.end(), beyond.far.begin(), beyond.far.end());
   }
-  for (std::size_t i = 0; spin_ > 0 && i < found.near.size(); ++i)
+  const bool lacks_factor = spin_ > 0 && !acts_on_conjugate_;
+  for (std::size_t i = 0; lacks_factor && i < found.near.size(); ++i)
     found.near[i] *= nodes.cosine_power(i, 2 * spin_);
   return std::move(found.near);
 }
@@ -95,13 +98,15 @@ double SeriesShape::half_width(double theta_cut) const {
   // The interpolation error at n Chebyshev points is max |f^(n)| h^n / (2^(n-1) n!). The n = 8th
   // derivative of P_l with respect to theta is at most 35/128 (l+1)^8, at theta = 0; away from
   // there theta varies faster than the chord. Without its factor in front d^l_ss is larger by 2^s
-  // at 90 degrees, and at most as large up to there.
+  // at 90 degrees, and at most as large up to there. d^l_s,-s is a trigonometric polynomial of
+  // degree l, at most 1.
   const double stretch = 1 / std::cos(std::min(theta_cut, pi / 2) / 2);
   const double highest = degree() + spin_ + 1.0;
   double sum = 0;
   for (std::size_t l = 0; l < coefficient_.size(); ++l)
     sum += std::abs(coefficient_[l]) * std::pow((static_cast<double>(l) + spin_ + 1) / highest, 8);
-  const double derivative = 35.0 / 128 * std::exp2(spin_) * sum / bound_;
+  const double largest = acts_on_conjugate_ ? 1 : 35.0 / 128 * std::exp2(spin_);
+  const double derivative = largest * sum / bound_;
   constexpr double tolerance = 1e-15;
   constexpr double factor = 128.0 * 40320;
   return std::pow(tolerance * factor / derivative, 1.0 / 8) / (highest * stretch);

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
+#include <utility>
 
 #include "base/checked_cast.hpp"
 
@@ -102,6 +104,20 @@ LegendreSeriesValues sum_spin_series(int spin, std::span<const double> coefficie
   LegendreSeriesValues values{std::vector<double>(n), std::vector<double>(n)};
   sum_half(spin, Half::near, coefficient, chord_squared, values.near);
   sum_half(spin, Half::far, coefficient, chord_squared, values.far);
+  return values;
+}
+
+LegendreSeriesValues sum_conjugate_series(int spin, std::span<const double> coefficient,
+                                          std::span<const double> chord_squared) {
+  // P_n^{(2s, 0)}(z) = (-1)^n P_n^{(0, 2s)}(-z), n = l - s
+  std::vector<double> alternating(coefficient.begin(), coefficient.end());
+  for (std::size_t l = 1; l < alternating.size(); l += 2) alternating[l] = -alternating[l];
+  LegendreSeriesValues values = sum_spin_series(spin, alternating, chord_squared);
+  std::swap(values.near, values.far);
+  for (std::size_t i = 0; i < chord_squared.size(); ++i) {
+    values.near[i] *= std::pow(chord_squared[i] / 4, spin);
+    values.far[i] *= std::pow(1 - chord_squared[i] / 4, spin);
+  }
   return values;
 }
 

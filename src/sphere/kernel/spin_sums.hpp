@@ -33,6 +33,11 @@ struct JacobiStep {
 LegendreSeriesValues sum_spin_series(int spin, std::span<const double> coefficient,
                                      std::span<const double> chord_squared);
 
+/// Evaluates sum_l coefficient[l] d^l_s,-s(theta), l >= s, d^l_s,-s = (-1)^s sin(theta / 2)^2s
+/// P_{l-s}^{(2s, 0)}; otherwise as sum_spin_series().
+LegendreSeriesValues sum_conjugate_series(int spin, std::span<const double> coefficient,
+                                          std::span<const double> chord_squared);
+
 /// Computes sum_i value[i] P_{l-s}^{(0, 2s)}(z_i), l = 0..lmax (0 below s), for points in one half.
 /// chord_squared  in the chord of that half
 std::vector<double> project_on_spin(int spin, Half half, std::span<const double> chord_squared,

@@ -39,18 +39,20 @@ struct Stages {
       : most_scratch(plan.scratch_goal(n_threads) / double_bytes),
         stencil(plan, n_threads),
         sectors(plan, n_threads, most_scratch),
-        spin_pixels(plan, n_threads),
+        spin_pixels(plan, n_threads, SpinPixels::Of::fields),
+        conjugates(plan, n_threads, SpinPixels::Of::conjugates),
         product(plan, n_threads, most_scratch) {}
 
   std::int64_t scratch_size() const {
     return std::max({stencil.scratch_size(), sectors.scratch_size(), spin_pixels.scratch_size(),
-                     product.scratch_size()});
+                     conjugates.scratch_size(), product.scratch_size()});
   }
 
   std::int64_t most_scratch;
   PixelStencil stencil;
   PixelSectors sectors;
   SpinPixels spin_pixels;
+  SpinPixels conjugates;
   ModeProduct product;
 };
 
@@ -100,6 +102,7 @@ class HostRingConvolution final : public RingConvolutionStage {
   const RingConvolutionPlan& plan_;
   StageTimes times_;
   std::vector<KernelMaps> kernels_;
+  std::vector<KernelMaps> conjugate_kernels_;
   std::optional<Stages> stages_;
   std::optional<ModeZone> zone_;
   std::unique_ptr<RingFft> fft_;
@@ -121,11 +124,15 @@ void HostRingConvolution::prepare() {
   const RingConvolutionSpec& spec = plan_.spec();
   const bool shares = spec.kernels.size() == 1;
   const std::int64_t of_field = plan_.maps_of_field();
-  for (std::int64_t i = 0; i < ssize64(spec.kernels); ++i) {
-    const RadialKernel& kernel = spec.kernels[to_size(i)];
-    kernels_.push_back({&kernel.table(), kernel.support(), kernel.bound(), i * of_field,
-                        shares ? spec.n_maps : of_field});
-  }
+  const auto list = [&](const std::vector<RadialKernel>& kernels, std::vector<KernelMaps>& maps) {
+    for (std::int64_t i = 0; i < ssize64(kernels); ++i) {
+      const RadialKernel& kernel = kernels[to_size(i)];
+      maps.push_back({&kernel.table(), kernel.support(), kernel.bound(), i * of_field,
+                      shares ? spec.n_maps : of_field});
+    }
+  };
+  list(spec.kernels, kernels_);
+  list(spec.conjugate_kernels, conjugate_kernels_);
   stages_.emplace(plan_, omp_get_max_threads());
   if (plan_.has_modes()) {
     zone_.emplace(plan_);
@@ -205,6 +212,11 @@ void HostRingConvolution::sum_pixels(const RingSource<T>& source, MapView<T> out
     const StageTimer timer(&times_, "sectors");
     for (const KernelMaps& kernel : kernels_)
       stages_->spin_pixels.convolve(kernel, source, out, scratch_.data());
+  }
+  if (!stages_->conjugates.empty()) {
+    const StageTimer timer(&times_, "sectors");
+    for (const KernelMaps& kernel : conjugate_kernels_)
+      stages_->conjugates.convolve(kernel, source, out, scratch_.data());
   }
 }
 

@@ -73,14 +73,16 @@ void find_cosine_and_sine(double angle, double& cosine, double& sine) {
 
 }  // namespace
 
-SpinPixels::SpinPixels(const RingConvolutionPlan& plan, int n_threads)
+SpinPixels::SpinPixels(const RingConvolutionPlan& plan, int n_threads, Of of)
     : plan_(&plan),
       n_threads_(n_threads),
+      of_(of),
       n_maps_(plan.spec().kernels.size() == 1 ? plan.spec().n_maps : plan.maps_of_field()) {
-  if (plan.spin() == 0) return;
+  const bool are_conjugates = of == Of::conjugates;
+  if (plan.spin() == 0 || (are_conjugates && !plan.has_conjugates())) return;
   for (std::int64_t i = 0; i < plan.own().n_rings(); ++i) {
     const std::int64_t ring = index(plan.own().global(LocalRing{i}));
-    if (plan.has_stencil(ring) || plan.has_sectors(ring)) rings_.push_back(ring);
+    if (are_conjugates || plan.has_stencil(ring) || plan.has_sectors(ring)) rings_.push_back(ring);
   }
   longest_ = plan.grid().longest_ring();
 }
@@ -117,7 +119,12 @@ template <class T>
 class SpinPixels::Worker {
  public:
   Worker(const SpinPixels& of, const KernelMaps& maps, const RingSource<T>& in, ScratchArena pieces)
-      : plan_(of.plan_), maps_(&maps), in_(&in), longest_(of.longest_), pieces_(of, pieces) {}
+      : plan_(of.plan_),
+        are_conjugates_(of.of_ == Of::conjugates),
+        maps_(&maps),
+        in_(&in),
+        longest_(of.longest_),
+        pieces_(of, pieces) {}
 
   void convolve(std::int64_t ring, MapView<T> out) {
     const std::int64_t n_phi = at(ring).n_phi;
@@ -125,15 +132,17 @@ class SpinPixels::Worker {
       std::fill_n(pieces_.sums + m * longest_, n_phi, 0.0);
     const RingRange near = plan_->window(ring);
     for (std::int64_t t = near.begin; t < near.end; ++t) {
-      if (plan_->way(ring, t) != RingConvolutionPlan::Way::modes) add(ring, t);
+      if (are_conjugates_ || plan_->way(ring, t) != RingConvolutionPlan::Way::modes) add(ring, t);
     }
-    const bool adds = plan_->has_modes(ring);
+    const bool adds = are_conjugates_ || plan_->has_modes(ring);
     const std::int64_t first = plan_->own().first_pixel(plan_->own().local(RingId{ring}));
     for (std::int64_t m = 0; m < maps_->n_maps; ++m) {
       const double* from = pieces_.sums + m * longest_;
       T* to = out.component(maps_->first_map + m).data() + first;
+      // The sums are the conjugates of what conjugated fields give.
+      const double sign = are_conjugates_ && m % 2 == 1 ? -1 : 1;
       for (std::int64_t i = 0; i < n_phi; ++i)
-        to[i] = static_cast<T>((adds ? static_cast<double>(to[i]) : 0) + from[i]);
+        to[i] = static_cast<T>((adds ? static_cast<double>(to[i]) : 0) + sign * from[i]);
     }
   }
 
@@ -145,6 +154,7 @@ class SpinPixels::Worker {
                   std::int64_t most_apart, std::int64_t n_rotations);
 
   const RingConvolutionPlan* plan_;
+  bool are_conjugates_;
   const KernelMaps* maps_;
   const RingSource<T>* in_;
   std::int64_t longest_;
@@ -204,8 +214,13 @@ void SpinPixels::Worker<T>::add_pixels(std::int64_t out, std::int64_t in, std::i
     n_values += reach.count;
   }
   evaluate(*maps_->kernel, pieces_.re, n_values, pieces_.re);
-  spin_sum::turn(RingPairTransport::of(a, b), b.weight, plan_->spin(), pieces_.sin2_half,
-                 pieces_.sin_phi, n_values, pieces_.re, pieces_.im);
+  if (are_conjugates_) {
+    spin_sum::turn_conjugate(ConjugateTransport::of(a, b), b.weight, plan_->spin(),
+                             pieces_.sin2_half, pieces_.sin_phi, n_values, pieces_.re, pieces_.im);
+  } else {
+    spin_sum::turn(RingPairTransport::of(a, b), b.weight, plan_->spin(), pieces_.sin2_half,
+                   pieces_.sin_phi, n_values, pieces_.re, pieces_.im);
+  }
   spin_sum::Products<T> products;
   products.n_in = b.n_phi;
   products.n_rotations = n_rotations;

@@ -35,6 +35,21 @@ void place_pixels(const spin_sum::Arc& arc, const RingPairChord& chord, double* 
   }
 }
 
+/// re[k] + i im[k] = re[k] weight (x + i y)^spin
+HWY_INLINE void turn_vector(V x, V y, double weight, int spin, double* re, double* im) {
+  const D d;
+  V power_x = x;
+  V power_y = y;
+  for (int s = 1; s < spin; ++s) {
+    const V next = hn::MulSub(power_x, x, hn::Mul(power_y, y));
+    power_y = hn::MulAdd(power_x, y, hn::Mul(power_y, x));
+    power_x = next;
+  }
+  const V value = hn::Mul(hn::Set(d, weight), hn::LoadU(d, re));
+  hn::StoreU(hn::Mul(value, power_x), d, re);
+  hn::StoreU(hn::Mul(value, power_y), d, im);
+}
+
 void turn_values(const RingPairTransport& transport, double weight, int spin,
                  const double* sin2_half, const double* sin_phi, std::int64_t count, double* re,
                  double* im) {
@@ -45,16 +60,29 @@ void turn_values(const RingPairTransport& transport, double weight, int spin,
   for (std::int64_t k = 0; k < count; k += n_vector) {
     const V x = hn::NegMulAdd(cosine, hn::LoadU(d, sin2_half + k), even);
     const V y = hn::Mul(half_sine, hn::LoadU(d, sin_phi + k));
-    V power_x = x;
-    V power_y = y;
-    for (int s = 1; s < spin; ++s) {
-      const V next = hn::MulSub(power_x, x, hn::Mul(power_y, y));
-      power_y = hn::MulAdd(power_x, y, hn::Mul(power_y, x));
-      power_x = next;
-    }
-    const V value = hn::Mul(hn::Set(d, weight), hn::LoadU(d, re + k));
-    hn::StoreU(hn::Mul(value, power_x), d, re + k);
-    hn::StoreU(hn::Mul(value, power_y), d, im + k);
+    turn_vector(x, y, weight, spin, re + k, im + k);
+  }
+}
+
+void turn_conjugate_values(const ConjugateTransport& transport, double weight, int spin,
+                           const double* sin2_half, const double* sin_phi, std::int64_t count,
+                           double* re, double* im) {
+  const D d;
+  const double sum = transport.sum * transport.sum;
+  const double difference = transport.difference * transport.difference;
+  const V even = hn::Set(d, difference);
+  const V cosine = hn::Set(d, sum + difference);
+  const V span = hn::Set(d, sum - difference);
+  const V sine = hn::Set(d, -transport.sum * transport.difference);
+  for (std::int64_t k = 0; k < count; k += n_vector) {
+    const V square = hn::LoadU(d, sin2_half + k);
+    const V length = hn::MulAdd(span, square, even);
+    // A pixel at no distance has no direction, and no kernel.
+    const V inverse =
+        hn::IfThenElseZero(hn::Gt(length, hn::Zero(d)), hn::Div(hn::Set(d, 1), length));
+    const V x = hn::Mul(inverse, hn::NegMulAdd(cosine, square, even));
+    const V y = hn::Mul(inverse, hn::Mul(sine, hn::LoadU(d, sin_phi + k)));
+    turn_vector(x, y, weight, spin, re + k, im + k);
   }
 }
 
@@ -121,6 +149,7 @@ namespace ringweave::detail::inline convolve {
 
 HWY_EXPORT(place_pixels);
 HWY_EXPORT(turn_values);
+HWY_EXPORT(turn_conjugate_values);
 HWY_EXPORT(add_double);
 HWY_EXPORT(add_float);
 
@@ -134,6 +163,13 @@ void place(const Arc& arc, const RingPairChord& chord, double* sin2_half, double
 void turn(const RingPairTransport& transport, double weight, int spin, const double* sin2_half,
           const double* sin_phi, std::int64_t count, double* re, double* im) noexcept {
   HWY_DYNAMIC_DISPATCH(turn_values)
+  (transport, weight, spin, sin2_half, sin_phi, count, re, im);
+}
+
+void turn_conjugate(const ConjugateTransport& transport, double weight, int spin,
+                    const double* sin2_half, const double* sin_phi, std::int64_t count, double* re,
+                    double* im) noexcept {
+  HWY_DYNAMIC_DISPATCH(turn_conjugate_values)
   (transport, weight, spin, sin2_half, sin_phi, count, re, im);
 }
 

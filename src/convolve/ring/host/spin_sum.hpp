@@ -29,6 +29,12 @@ void place(const Arc& arc, const RingPairChord& chord, double* sin2_half, double
 void turn(const RingPairTransport& transport, double weight, int spin, const double* sin2_half,
           const double* sin_phi, std::int64_t count, double* re, double* im) noexcept;
 
+/// The same for the conjugate of a field, but for the conjugate of its factor, which a field takes
+/// that is not conjugated.
+void turn_conjugate(const ConjugateTransport& transport, double weight, int spin,
+                    const double* sin2_half, const double* sin_phi, std::int64_t count, double* re,
+                    double* im) noexcept;
+
 /// Products of a pixel, and of those that rotations take it to, with a field.
 template <class T>
 struct Products {
