@@ -40,7 +40,8 @@ Schedule schedule(const char* name, const char* in_order) {
                            in_order + ", random:SEED or, of streams, lazy are known");
 }
 
-/// Returns a file of this process alone in a folder: ranks that end together do not mix their lines.
+/// Returns a file of this process alone in a folder: ranks that end together do not mix their
+/// lines.
 std::string own_file(const std::string& folder) {
   return folder.empty() ? "" : folder + "/" + std::to_string(::getpid()) + ".json";
 }

@@ -141,7 +141,7 @@ std::size_t degree_of_two_beams(const Beam& beam) {
   std::size_t l = 2;
   while (l < beam.e.size() && std::abs(beam.e[l] - beam.b[l]) <= rounding * std::abs(beam.e[l]))
     ++l;
-  return std::max(l, beam.e.size());
+  return std::min(l, beam.e.size());
 }
 
 void refuse_too_narrow(const CutKernel& cut, const RingGrid& grid) {
