@@ -211,6 +211,24 @@ class Fields(RingSmoothing):
         np.savetxt(self.folder / "cl.txt", np.column_stack([degrees, (degrees + 1.0) ** -2]), header="l EE")
         self.ring("--fields", "QU", "--input-cl", "cl.txt")
 
+    def test_different_beams_of_e_and_b_are_cut_to_the_asked_error(self):
+        degrees = np.arange(LMAX + 1)
+        e, b = (np.exp(-degrees * (degrees + 1) * width**2 / 2) for width in (0.07, 0.09))
+        np.savetxt(self.folder / "two.txt", np.column_stack([degrees, e, e, b]), header="l T E B")
+        options = ("--fields", "QU", "--beam", "two.txt")
+        expected = self.harmonic(*options, width=())
+        supports = []
+        for error in (1e-2, 1e-3):
+            ours = self.ring(*options, "--error", error, "--report", "report.json", width=())[1]
+            self.assert_close(ours, expected, error)
+            report = json.loads((self.folder / "report.json").read_text())
+            supports.append(report["convolution"]["support_degrees"])
+        # E and B are not local, so the kernel falls slowly.
+        self.assertGreater(supports[1], 1.5 * supports[0])
+        refused = self.done("smooth", "sky.h5", "out.h5", "--method", "ring", *options, "--error", "1e-3", "--support",
+                            f"{supports[0]}deg", "--overwrite", code=2)
+        self.assertIn(f"--support {supports[1]:.4g}deg would do", refused.err)
+
     def test_all_columns_as_scalar_maps(self):
         each = []
         for column in range(3):

@@ -77,8 +77,8 @@ go, without a file of a_lm. A changed grid takes a_lm up to what both grids hold
 --method harmonic multiplies the a_lm and synthesizes the map again. --method ring sums over
 the pixels within the kernel's support instead, each with its quadrature weight: the result of
 --iter 0, to the relative error --error, but exactly zero beyond the support, and fast for
-narrow kernels. Q and U are carried along great circles; where E and B have different beams a
-second kernel takes longer. --method split does both, on full HEALPix maps: it writes the kernel
+narrow kernels. Q and U are carried along great circles; where E and B have different beams the
+kernels are wide and slow. --method split does both, on full HEALPix maps: it writes the kernel
 as a sum of few degrees, for a_lm, and a compact rest, for the rings (see `ringweave split`); on
 several ranks one after the other, or at the same time on two groups of ranks, whichever is
 predicted to be faster (--harmonic-ranks). The kernel of Q and U has a split of its own.

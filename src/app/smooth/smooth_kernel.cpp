@@ -8,6 +8,7 @@
 #include <numbers>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/cli/angle.hpp"
@@ -73,6 +74,10 @@ struct KernelSource {
         RadialKernel::from_profile(profile.theta, profile.value, KernelSupport::whole());
     return RadialKernel::from_beam(whole.multipoles(lmax), support, spin);
   }
+  /// Returns the kernel of the conjugate of Q + i U.
+  RadialKernel cut_conjugate(const KernelSupport& support) const {
+    return RadialKernel::of_conjugate(of_e_and_b(-0.5), support, 2);
+  }
 };
 
 /// Collective.
@@ -115,24 +120,90 @@ std::string angle_text(double radians) {
                      : fmt::format("{:.4g}deg", degrees);
 }
 
-/// With --support the cut is the user's; an --error he gives as well must hold.
-RadialKernel cut_at(const KernelSource& source, Fields fields, const SmoothOptions& options,
-                    const KernelSupport& automatic, const std::vector<double>& cl) {
+KernelSupport given_support(const SmoothOptions& options) {
   const double angle = parse_width(options.support, "--support");
   if (!(angle > 0 && angle <= std::numbers::pi)) {
     throw UsageError(
         fmt::format("--support {}: expected more than 0, at most 180deg", options.support));
   }
-  RadialKernel kernel = source.cut(fields, KernelSupport::angle(angle));
+  return KernelSupport::angle(angle);
+}
+
+/// Returns a support for maps of spectrum C_l, white noise without --input-cl.
+KernelSupport support_for(double error, const SmoothOptions& options,
+                          const std::vector<double>& cl) {
+  return options.input_cl.empty() ? KernelSupport::automatic(error)
+                                  : KernelSupport::automatic(error, cl);
+}
+
+[[noreturn]] void refuse_support(const SmoothOptions& options, double truncation, double allowed,
+                                 double enough) {
+  throw UsageError(fmt::format(
+      "--support {}: the cut alone makes a relative error of {:.2g}, and --error {} leaves it "
+      "{:.2g}; --support {} would do, or leave --support out",
+      options.support, truncation, *options.error, allowed, angle_text(enough)));
+}
+
+/// Cuts a kernel where this error allows it. With --support the cut is the user's; an --error he
+/// gives as well must hold.
+RadialKernel cut_kernel_of(const KernelSource& source, Fields fields, const SmoothOptions& options,
+                           double error, const std::vector<double>& cl) {
+  const KernelSupport automatic = support_for(error, options, cl);
+  if (options.support.empty()) return source.cut(fields, automatic);
+  RadialKernel kernel = source.cut(fields, given_support(options));
   const double truncation = kernel.truncation(cl).relative;
-  if (options.error && truncation > automatic.error()) {
-    throw UsageError(fmt::format(
-        "--support {}: the cut alone makes a relative error of {:.2g}, and --error {} leaves it "
-        "{:.2g}; --support {} would do, or leave --support out",
-        options.support, truncation, *options.error, automatic.error(),
-        angle_text(source.cut(fields, automatic).support())));
-  }
+  if (options.error && truncation > error)
+    refuse_support(options, truncation, error, source.cut(fields, automatic).support());
   return kernel;
+}
+
+/// The kernels of Q + i U and of its conjugate.
+struct TwoKernels {
+  RadialKernel field;
+  RadialKernel conjugate;
+  double truncation = 0;  ///< relative, of Q and U whose E and B have one spectrum
+};
+
+/// Returns the rms, but for a factor, of a map of spectrum C_l convolved with a kernel.
+double rms_of(const std::vector<double>& k_l, const std::vector<double>& cl) {
+  double sum = 0;
+  for (std::size_t l = 2; l < std::min(k_l.size(), cl.size()); ++l)
+    sum += (2 * static_cast<double>(l) + 1) * k_l[l] * k_l[l] * cl[l];
+  return std::sqrt(sum);
+}
+
+/// Cuts the kernels for E and B with beams of their own as cut_kernel_of() cuts one. That of the
+/// conjugate is often the wider one: E and B are not local, so it falls with a power of the
+/// distance.
+TwoKernels cut_two_kernels(const KernelSource& source, const SmoothOptions& options, double error,
+                           const std::vector<double>& cl) {
+  const double of_field = rms_of(source.of_e_and_b(0.5), cl);
+  const double of_conjugate = rms_of(source.of_e_and_b(-0.5), cl);
+  const double whole = std::hypot(of_field, of_conjugate);
+  const auto automatic = [&](double of_kernel) {
+    constexpr double most = 0.5;
+    return support_for(std::min(error * whole / (std::numbers::sqrt2 * of_kernel), most), options,
+                       cl);
+  };
+  const bool is_given = !options.support.empty();
+  const auto cut = [&](bool is_automatic) {
+    RadialKernel field =
+        source.cut(Fields::spin, is_automatic ? automatic(of_field) : given_support(options));
+    // Without power in the spectrum its cut does not matter.
+    const bool cuts = is_automatic && of_conjugate > 0;
+    RadialKernel conjugate = source.cut_conjugate(cuts ? automatic(of_conjugate)
+                                                       : KernelSupport::angle(field.support()));
+    double lost = field.truncation(cl).relative * of_field;
+    if (of_conjugate > 0) lost = std::hypot(lost, conjugate.truncation(cl).relative * of_conjugate);
+    return TwoKernels{std::move(field), std::move(conjugate), lost / whole};
+  };
+  TwoKernels kernels = cut(!is_given);
+  if (is_given && options.error && kernels.truncation > error) {
+    const TwoKernels enough = cut(true);
+    refuse_support(options, kernels.truncation, error,
+                   std::max(enough.field.support(), enough.conjugate.support()));
+  }
+  return kernels;
 }
 
 /// Returns the lowest degree at which the beams of E and B differ, else the number of degrees.
@@ -197,21 +268,17 @@ CutKernel cut_kernel(Run& run, const SmoothOptions& options, const RingGrid& gri
       has_spin ? spectrum_of(run, options, grid, Fields::spin) : cl;
   return agreed(run.comm, [&] {
     const double of_cut = part_of_cut * error;
-    const auto cut = [&](Fields of, const std::vector<double>& spectrum) {
-      const KernelSupport automatic = options.input_cl.empty()
-                                          ? KernelSupport::automatic(of_cut)
-                                          : KernelSupport::automatic(of_cut, spectrum);
-      return options.support.empty() ? source.cut(of, automatic)
-                                     : cut_at(source, of, options, automatic, spectrum);
-    };
-    CutKernel made{cut(Fields::scalar, cl)};
+    CutKernel made{cut_kernel_of(source, Fields::scalar, options, of_cut, cl)};
     if (has_spin) {
-      made.spin = cut(Fields::spin, cl_of_spin);
-      if (!has_one_beam(source.beam)) {
-        made.conjugate = RadialKernel::of_conjugate(source.of_e_and_b(-0.5),
-                                                    KernelSupport::angle(made.spin->support()), 2);
+      if (has_one_beam(source.beam)) {
+        made.spin = cut_kernel_of(source, Fields::spin, options, of_cut, cl_of_spin);
+        made.truncation = made.spin->truncation(cl_of_spin).relative;
+      } else {
+        TwoKernels two = cut_two_kernels(source, options, of_cut, cl_of_spin);
+        made.spin = std::move(two.field);
+        made.conjugate = std::move(two.conjugate);
+        made.truncation = two.truncation;
       }
-      made.truncation = made.spin->truncation(cl_of_spin).relative;
       made.beyond_grid = made.spin->power_beyond(grid.default_lmax());
     }
     if (!is_spin_only) {
