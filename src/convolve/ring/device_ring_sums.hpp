@@ -23,10 +23,10 @@ class DeviceRingSums {
   virtual void multiply(std::int64_t first_map, std::int64_t n_maps, const std::complex<double>* in,
                         std::complex<double>* out) = 0;
 
-  /// Sums the pairs of rings without modes over pixels, for all maps: writes own rings that have no
-  /// modes and adds to the others.
-  /// halo  pixels of rings of other ranks, in the layout of plan.pixel_halo()
-  virtual void sum_pixels(AnyConstMapView<MemorySpace::device> own,
+  /// Sums the pairs of rings without modes over pixels, for maps from first_map on: writes own
+  /// rings that have no modes and adds to the others. halo  pixels of rings of other ranks, in the
+  /// layout of plan.pixel_halo()
+  virtual void sum_pixels(std::int64_t first_map, AnyConstMapView<MemorySpace::device> own,
                           AnyConstMapView<MemorySpace::device> halo,
                           AnyMapView<MemorySpace::device> out) = 0;
 

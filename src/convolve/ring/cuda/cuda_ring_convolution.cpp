@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <algorithm>
 #include <complex>
 #include <cstdint>
 #include <memory>
@@ -25,8 +26,8 @@ namespace {
 
 using Complex = std::complex<double>;
 
-/// Convolves maps in the memory of this rank's device, from upload to download. Halos go through
-/// the host.
+/// Convolves maps in the memory of this rank's device, a few at a time, from upload to download.
+/// Halos go through the host.
 class CudaRingConvolution final : public RingConvolutionStage {
  public:
   CudaRingConvolution(const Communicator& comm, const RingConvolutionPlan& plan)
@@ -59,7 +60,7 @@ class CudaRingConvolution final : public RingConvolutionStage {
     choose_device(local_rank);
     stream_.emplace();
     copies_.emplace(*stream_);
-    const std::int64_t n_maps = plan_.spec().n_maps;
+    const std::int64_t n_maps = maps_at_once();
     sums_ = make_device_ring_sums(plan_, *stream_);
     if (plan_.has_modes()) {
       zone_.emplace(plan_);
@@ -80,17 +81,23 @@ class CudaRingConvolution final : public RingConvolutionStage {
     in_.allocate(n_maps * stride_);
     out_.allocate(n_maps * stride_);
     halo_.allocate(n_maps * halo_stride_);
-    host_halo_.allocate(n_maps * halo_stride_);
+    host_halo_.allocate(plan_.spec().n_maps * halo_stride_);
     stream_->synchronize();
   }
 
   /// Components at even distances are aligned for FFTs.
   static std::int64_t even(std::int64_t n) { return (n + 1) / 2 * 2; }
   std::int64_t n_modes() const { return plan_.rows().size() * plan_.maps_together(); }
+  /// Returns the number of maps on the device: those with modes together, and whole pairs, because
+  /// sums over pixels of two maps share the kernel's values.
+  std::int64_t maps_at_once() const {
+    const std::int64_t least = plan_.has_modes() ? plan_.maps_together() : 1;
+    return std::min(std::max<std::int64_t>(least, 2), plan_.spec().n_maps);
+  }
   template <class T>
-  DeviceMap<T> on_device(DeviceBuffer<double>& buffer, std::int64_t size, std::int64_t stride) {
-    using Pixel = std::remove_const_t<T>;
-    return {reinterpret_cast<Pixel*>(buffer.data()), plan_.spec().n_maps, size, stride};
+  static DeviceMap<T> on_device(DeviceBuffer<double>& buffer, std::int64_t n_maps,
+                                std::int64_t size, std::int64_t stride) {
+    return {reinterpret_cast<T*>(buffer.data()), n_maps, size, stride};
   }
 
   template <class T>
@@ -103,22 +110,38 @@ class CudaRingConvolution final : public RingConvolutionStage {
       halos_->pixels->run<T>(in, halo, [] {});
       halo_bytes_sent_ += halos_->pixels->bytes_sent();
     }
-    const DeviceMap<T> from = on_device<T>(in_, in.size(), stride_);
-    const DeviceMap<T> to = on_device<T>(out_, out.size(), stride_);
-    const DeviceMap<T> foreign = on_device<T>(halo_, halo.size(), halo_stride_);
+    for (std::int64_t first = 0; first < plan_.spec().n_maps; first += maps_at_once()) {
+      const std::int64_t n_maps = std::min(maps_at_once(), plan_.spec().n_maps - first);
+      convolve_group<T>(first, in.components(first, n_maps),
+                        MapView<const T>(halo.components(first, n_maps)),
+                        out.components(first, n_maps));
+    }
+  }
+
+  /// Convolves maps [first, first + n) of all.
+  template <class T>
+  void convolve_group(std::int64_t first, MapView<const T> in, MapView<const T> halo,
+                      MapView<T> out) {
+    const std::int64_t n_maps = in.n_components();
+    const DeviceMap<T> from = on_device<T>(in_, n_maps, in.size(), stride_);
+    const DeviceMap<T> to = on_device<T>(out_, n_maps, out.size(), stride_);
+    const DeviceMap<T> foreign = on_device<T>(halo_, n_maps, halo.size(), halo_stride_);
     agree(comm_, [&] {
       const StageTimer timer(&times_, "upload");
       upload<T>(in, from);
-      upload<T>(MapView<const T>(halo), foreign);
+      upload<T>(halo, foreign);
     });
-    const std::int64_t n_maps = plan_.spec().n_maps;
-    for (std::int64_t first = 0; plan_.has_modes() && first < n_maps;
-         first += plan_.maps_together())
-      convolve_by_modes<T>(first, from, to);
+    if (plan_.has_modes()) {
+      const std::int64_t n_together = plan_.maps_together();
+      for (std::int64_t map = 0; map < n_maps; map += n_together) {
+        convolve_by_modes<T>(first + map, from.components(map, n_together),
+                             to.components(map, n_together));
+      }
+    }
     agree(comm_, [&] {
       if (plan_.sums_pixels()) {
         const StageTimer timer(&times_, "pixels");
-        sums_->sum_pixels(DeviceMap<const T>(from), DeviceMap<const T>(foreign), to);
+        sums_->sum_pixels(first, DeviceMap<const T>(from), DeviceMap<const T>(foreign), to);
         stream_->synchronize();
       }
       const StageTimer timer(&times_, "download");
@@ -137,12 +160,12 @@ class CudaRingConvolution final : public RingConvolutionStage {
     }
   }
 
+  /// Of maps that go together; the first of them is number `first` of all.
   template <class T>
   void convolve_by_modes(std::int64_t first, DeviceMap<T> from, DeviceMap<T> to) {
-    const std::int64_t n_maps = plan_.maps_together();
     agree(comm_, [&] {
       const StageTimer timer(&times_, "ring_fft");
-      fft_->adjoint(DeviceMap<const T>(zone_->of(from.components(first, n_maps))),
+      fft_->adjoint(DeviceMap<const T>(zone_->of(from)),
                     DeviceRingFft::Weights(weights_.data(), weights_.size()),
                     {modes_.data(), modes_.size()});
       if (halos_->modes) copy_to_host(modes_.data(), host_modes_.data(), modes_.bytes(), *stream_);
@@ -152,12 +175,12 @@ class CudaRingConvolution final : public RingConvolutionStage {
     agree(comm_, [&] {
       {
         const StageTimer timer(&times_, "modes");
-        sums_->multiply(first, n_maps, modes_.data(), products_.data());
+        sums_->multiply(first, plan_.maps_together(), modes_.data(), products_.data());
         stream_->synchronize();
       }
       const StageTimer timer(&times_, "ring_fft");
       fft_->synthesize(DeviceRingFft::Modes<const double>(products_.data(), products_.size()),
-                       zone_->of(to.components(first, n_maps)));
+                       zone_->of(to));
       stream_->synchronize();
     });
   }

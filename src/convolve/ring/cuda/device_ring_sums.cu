@@ -25,21 +25,22 @@ class CudaRingSums final : public DeviceRingSums {
                          reinterpret_cast<gpu::Double2*>(out));
     });
   }
-  void sum_pixels(AnyConstMapView<MemorySpace::device> own,
+  void sum_pixels(std::int64_t first_map, AnyConstMapView<MemorySpace::device> own,
                   AnyConstMapView<MemorySpace::device> halo,
                   AnyMapView<MemorySpace::device> out) override {
-    std::visit([&](auto to) { sum(own, halo, to); }, out);
+    std::visit([&](auto to) { sum(first_map, own, halo, to); }, out);
   }
   std::int64_t device_bytes() const override { return sequence_.bytes(); }
 
  private:
   template <class T>
-  void sum(const AnyConstMapView<MemorySpace::device>& any_own,
+  void sum(std::int64_t first_map, const AnyConstMapView<MemorySpace::device>& any_own,
            const AnyConstMapView<MemorySpace::device>& any_halo,
            MapView<T, MemorySpace::device> out) {
     const auto own = std::get<MapView<const T, MemorySpace::device>>(any_own);
     const auto halo = std::get<MapView<const T, MemorySpace::device>>(any_halo);
-    gpu::for_kernels(*plan_, 0, own.n_components(), [&](const gpu::MapsOfKernel& maps) {
+    gpu::for_kernels(*plan_, first_map, own.n_components(), [&](gpu::MapsOfKernel maps) {
+      maps.first_map -= first_map;
       sequence_.sum_pixels<T>(maps, {own.data(), own.stride()}, {halo.data(), halo.stride()},
                               {out.data(), out.stride()});
     });
