@@ -23,6 +23,11 @@ struct DeviceCosts {
   // Size and unit: a byte of a_lm or maps, from the host's memory and back.
   CostCurve to_device;
   CostCurve to_host;
+  // Measured seconds over those RingConvolutionPlan predicts of one thread of the host, stencil and
+  // sectors together. Size: pixels of the longest ring.
+  CostCurve convolution_pixels;
+  CostCurve convolution_ring_fft;
+  CostCurve convolution_modes;
   /// Messages that MPI sends from and receives in device memory; empty if MPI cannot, or if their
   /// time is unknown. Ring modes are then exchanged through the host.
   std::optional<Network> network;

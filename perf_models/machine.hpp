@@ -41,6 +41,7 @@ struct Machine {
   CostCurve convolution_sectors;
   CostCurve convolution_ring_fft;
   CostCurve convolution_modes;
+  CostCurve convolution_spin;  ///< of the sectors of fields of spin
   // Unit: a ring of the grid.
   CostCurve convolution_planning;
 

@@ -26,6 +26,7 @@ inline constexpr std::array machine_curves = {
     NamedCurve{"convolution_sectors", &Machine::convolution_sectors},
     NamedCurve{"convolution_ring_fft", &Machine::convolution_ring_fft},
     NamedCurve{"convolution_modes", &Machine::convolution_modes},
+    NamedCurve{"convolution_spin", &Machine::convolution_spin},
     NamedCurve{"convolution_planning", &Machine::convolution_planning},
     NamedCurve{"split_search", &Machine::split_search},
     NamedCurve{"new_memory", &Machine::new_memory},
@@ -39,6 +40,9 @@ inline constexpr std::array device_curves = {
     NamedCurve{"ring_fft_modes", &DeviceCosts::ring_fft_modes},
     NamedCurve{"to_device", &DeviceCosts::to_device},
     NamedCurve{"to_host", &DeviceCosts::to_host},
+    NamedCurve{"convolution_pixels", &DeviceCosts::convolution_pixels},
+    NamedCurve{"convolution_ring_fft", &DeviceCosts::convolution_ring_fft},
+    NamedCurve{"convolution_modes", &DeviceCosts::convolution_modes},
 };
 
 }  // namespace ringweave::detail::inline perf_models

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "perf_models/machine_file.hpp"
 
+#include <algorithm>
 #include <array>
+#include <initializer_list>
 #include <nlohmann/json.hpp>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -93,10 +96,24 @@ void read_curves(const Json& json, const std::array<NamedCurve<Owner>, n>& named
   for (const auto& [name, curve] : named) owner.*curve = read_entry(json, name, where, curve_of);
 }
 
-/// Adds the costs that files of earlier versions lack, as the typical machine has them.
+/// Adds those of these costs that a file lacks, as the owner that typical() returns has them.
+template <class Owner, std::size_t n, class Typical>
+void add_missing(Json& json, const std::array<NamedCurve<Owner>, n>& named,
+                 std::initializer_list<std::string_view> costs, const Typical& typical) {
+  for (const auto& [name, curve] : named) {
+    const bool is_asked = std::find(costs.begin(), costs.end(), name) != costs.end();
+    if (is_asked && !json.contains(name)) json[name] = json_of(typical().*curve);
+  }
+}
+
+/// Adds the costs that files of earlier versions lack: those of the typical machine and of an H100.
 Json with_later_costs(Json json) {
-  constexpr const char* later = "point_sums";
-  if (!json.contains(later)) json[later] = json_of(typical_machine().point_sums);
+  add_missing(json, machine_curves, {"point_sums", "convolution_spin"}, typical_machine);
+  if (json.contains("device") && json["device"].is_object()) {
+    add_missing(json["device"], device_curves,
+                {"convolution_pixels", "convolution_ring_fft", "convolution_modes"},
+                [] { return *described_machine("h100_cluster").device; });
+  }
   return json;
 }
 

@@ -171,7 +171,6 @@ struct KernelSplitSpec {
   std::vector<double> theta_cuts{};
   int n_ranks = 1;  ///< that the maps will be on
   int n_threads = 1;
-  /// Times on rings are predicted for the host, whatever their backend.
   SplitBackends backends{};
   /// Ranks that do the harmonic part beside the others, fewer than all of them; 0: all do both
   /// parts; none: whichever is predicted to be fastest.

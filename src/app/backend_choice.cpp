@@ -7,11 +7,13 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "app/report/transform_report.hpp"
 #include "app/stage_places.hpp"
 #include "base/device.hpp"
 #include "distribute/mpi/agree.hpp"
@@ -163,6 +165,19 @@ void choose_backend(Run& run, const TransformOptions& asked, TransformSpec& spec
   } catch (const ResourceError& error) {
     spec.backend = give_up_device(run, error.what());
   }
+}
+
+Backend choose_faster_backend(Run& run, const std::string& asked,
+                              const std::function<Estimate(Backend)>& predict) {
+  const Backend backend = choose_backend(run, asked);
+  if (asked != "auto" || backend == Backend::host || !run.machine.device) return backend;
+  const double on_host = of_slowest(run.comm, predict(Backend::host)).seconds;
+  const double on_device = of_slowest(run.comm, predict(Backend::cuda)).seconds;
+  const Backend fastest = on_device <= on_host ? Backend::cuda : Backend::host;
+  record(run, fastest,
+         fmt::format("it is predicted to take {:.2g} s on a device, {:.2g} s on the host",
+                     on_device, on_host));
+  return fastest;
 }
 
 SplitBackends choose_split_backends(Run& run, const TransformOptions& asked) {

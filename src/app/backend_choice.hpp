@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "app/cli/options.hpp"
@@ -21,6 +22,11 @@ Backend choose_backend(Run& run, const std::string& asked);
 /// or --stage. `auto` takes the host, a device or one stage on it, whatever the machine file
 /// predicts to be fastest; without costs of a device, as above. Collective. Error  as above.
 void choose_backend(Run& run, const TransformOptions& asked, TransformSpec& spec);
+
+/// Chooses as the first does. `auto` with costs of a device (--machine) takes the backend for which
+/// the slowest rank's seconds, predict(backend), are fewer. Collective.
+Backend choose_faster_backend(Run& run, const std::string& asked,
+                              const std::function<Estimate(Backend)>& predict);
 
 /// Chooses the backends of the parts of a split kernel for this --backend, which speaks of the
 /// harmonic part, or --stage; both are done at once where one is on a device and MPI permits it.

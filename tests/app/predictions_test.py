@@ -248,7 +248,7 @@ class Auto(Predictions):
         rings = {key: 1e-6 for key in self.machine if key.startswith("convolution_")}
         self.fast_rings = self.write_machine("fast_rings.json", **rings)
         self.fast_harmonics = self.write_machine(
-            "fast_harmonics.json", legendre_scalar=1e-6, ring_fft=1e-6, ring_fft_modes=1e-6, transform_planning=1e-6)
+            "fast_harmonics.json", legendre_scalar=1e-6, legendre_spin=1e-6, ring_fft=1e-6, ring_fft_modes=1e-6, transform_planning=1e-6)
 
     def test_takes_what_is_predicted_to_be_faster_and_computes_the_same(self):
         expected = self.auto("--fields", "T", "--iter", 0, "--method", "harmonic")[1]
@@ -259,6 +259,15 @@ class Auto(Predictions):
                 self.assertIn(f"{method} method", out)
                 self.assertLessEqual(rms_difference(map_, expected), 1e-5)
 
+    def test_does_the_same_for_q_and_u(self):
+        for fields in ("TQU", "QU"):
+            expected = self.auto("--fields", fields, "--iter", 0, "--method", "harmonic")[1]
+            for machine, method in ((self.fast_rings, "ring"), (self.fast_harmonics, "harmonic")):
+                out, map_ = self.auto("--fields", fields, "--iter", 0, "--machine", machine, ranks=2)
+                self.assertIn(f"method: {method}, predicted to be the fastest", out)
+                for ours, theirs in zip(map_, expected):
+                    self.assertLessEqual(rms_difference(ours, theirs), 1e-5)
+
     def test_leaves_out_degrees_that_the_error_allows_to_leave_out(self):
         lmax = []
         for error in (1e-3, 1e-6):
@@ -268,8 +277,7 @@ class Auto(Predictions):
         self.assertLess(lmax[1], 95)
 
     def test_stays_harmonic_where_rings_compute_something_else(self):
-        for options, why in ((("--fields", "T"), "--iter 3"), (("--fields", "TQU", "--iter", 0), "spin"),
-                             (("--fields", "T", "--tol", 1e-3), "--tol"),
+        for options, why in ((("--fields", "T"), "--iter 3"), (("--fields", "T", "--tol", 1e-3), "--tol"),
                              (("--fields", "T", "--iter", 0, "--lmax", 8), "lmax = 8"),
                              (("--fields", "T", "--iter", 0, "--error", 1e-30), "rings refuse")):
             out, _ = self.auto(*options, "--machine", self.fast_rings)
@@ -410,7 +418,7 @@ class SmoothBySplit(Predictions):
         for ranks in (1, 3):
             for fields in ("TQU", "QU"):
                 self.refused("smooth", "sky.h5", "none.h5", "--beam", "two.txt", "--method", "split", "--fields", fields,
-                             code=2, says=["--method split smooths Q and U with one beam", "use --method harmonic"],
+                             code=2, says=["--method split smooths Q and U with one beam", "use --method ring or harmonic"],
                              ranks=ranks)
         self.refused(*usual, "--error", 1e-12, code=2, says=["--method split, Q and U: no compact part keeps the error"])
         for options, says in ((("--fields", "T", "--iter", 2), "--iter"),

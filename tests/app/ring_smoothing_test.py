@@ -297,7 +297,7 @@ class Plans(RingSmoothing):
                 self.assertEqual(plan["halo_bytes"] > 0, ranks > 1)
                 self.assertGreater(plan["predicted_seconds"], 0)
                 self.assertGreater(plan["harmonic_seconds"], 0)
-                self.assertEqual(set(plan["predicted_stages"]), {"stencil", "sectors", "ring_fft", "modes", "halo"})
+                self.assertEqual(set(plan["predicted_stages"]), {"stencil", "sectors", "ring_fft", "modes", "halo", "copies"})
                 for stage in ("read", "write", *(("halo",) if ranks > 1 else ())):
                     self.assertIn(stage, report["stages"])
                 self.assertEqual(report["layout"]["pixels"]["mean"] * ranks, N_PIXELS)

@@ -6,7 +6,10 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <utility>
 
+#include "convolve/ring/ring_convolution_estimate.hpp"
+#include "perf_models/machine.hpp"
 #include "support/angles.hpp"
 
 namespace ringweave::detail::test {
@@ -87,6 +90,33 @@ TEST(RingConvolutionPlan, BandsTakeEquallyLong) {
             << fwhm_arcmin << " " << rank;
     }
   }
+}
+
+TEST(RingConvolutionEstimate, OfADeviceIsItsPartOfTheHostsSecondsAndTheCopies) {
+  RingConvolutionSpec spec = spec_of(RingGrid::healpix(64), 3 * degree, ConvolutionPath::automatic);
+  spec.n_maps = 2;
+  const RingConvolutionPlan plan(spec, 0, 2);
+  Machine machine = typical_machine();
+  const ConvolutionPlace place{Backend::cuda, 1, 2};
+  const double on_host = estimate_convolution(plan, machine, {Backend::host, 1, 1}).total().seconds;
+  EXPECT_EQ(estimate_convolution(plan, machine, place).total().seconds, on_host) << "no device";
+  machine.device = *described_machine("h100_cluster").device;
+  for (const auto curve : {&DeviceCosts::convolution_pixels, &DeviceCosts::convolution_ring_fft,
+                           &DeviceCosts::convolution_modes})
+    (*machine.device).*curve = CostCurve({{256, 0.01}}, 0);
+  machine.device->to_device = machine.device->to_host = CostCurve({{256, 1e-9}}, 0);
+  const RingConvolutionEstimate found = estimate_convolution(plan, machine, place);
+  // Two ranks take turns, with two maps, there and back.
+  const auto seconds_of = [&](int rank) {
+    const double bytes = 8.0 * static_cast<double>(plan.bands().rings(rank).n_pixels());
+    return std::pair(2 * 0.01 * plan.predicted_with_repeats(rank).total(), 2 * 2 * 2e-9 * bytes);
+  };
+  const auto sum = [](const std::pair<double, double>& of) { return of.first + of.second; };
+  const auto slowest = std::max(seconds_of(0), seconds_of(1),
+                                [&](const auto& a, const auto& b) { return sum(a) < sum(b); });
+  const Estimate computing = found.sectors + found.ring_fft + found.modes;
+  EXPECT_NEAR(computing.seconds, slowest.first, 1e-12);
+  EXPECT_NEAR(found.copies.seconds, slowest.second, 1e-12);
 }
 
 }  // namespace

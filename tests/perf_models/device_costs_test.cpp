@@ -27,6 +27,8 @@ StageSamples samples_of(double per_flop, double per_byte, double per_copied_byte
     samples.stages["ring_fft_modes"].push_back({2 * lmax, bytes, 3 * bytes * per_byte});
     samples.stages["to_device"].push_back({bytes, bytes, bytes * per_copied_byte});
     samples.stages["to_host"].push_back({bytes, bytes, 2 * bytes * per_copied_byte});
+    for (const char* stage : {"convolution_pixels", "convolution_ring_fft", "convolution_modes"})
+      samples.stages[stage].push_back({2 * lmax, 1, 0.01});
   }
   return samples;
 }
@@ -153,6 +155,19 @@ TEST(DeviceCosts, SurviveTheirFile) {
   EXPECT_EQ(read.device->name, "made up");
   EXPECT_EQ(read.device->network->long_byte, 1e-10);
   EXPECT_EQ(machine_text(read), machine_text(machine));
+}
+
+TEST(DeviceCosts, OfAnEarlierVersionHaveTheConvolutionsOfAnH100) {
+  std::string text = machine_text(machine_with_device());
+  for (const std::string stage : {"pixels", "ring_fft", "modes"}) {
+    const std::string name = "\"convolution_" + stage + '"';
+    text.replace(text.rfind(name), name.size(), "\"other_" + stage + '"');
+  }
+  const DeviceCosts read = *parse_machine(text, "file").device;
+  const DeviceCosts h100 = *described_machine("h100_cluster").device;
+  EXPECT_EQ(read.convolution_pixels.points()[0].seconds,
+            h100.convolution_pixels.points()[0].seconds);
+  EXPECT_EQ(read.convolution_modes.points()[0].seconds, h100.convolution_modes.points()[0].seconds);
 }
 
 TEST(DeviceCosts, ABrokenFileNamesTheEntryOfTheDevice) {

@@ -84,7 +84,7 @@ several ranks one after the other, or at the same time on two groups of ranks, w
 predicted to be faster (--harmonic-ranks). The kernel of Q and U has a split of its own.
 --stage harmonic=PLACE,rings=PLACE, each host or cuda, puts either part on a GPU (--backend cuda
 the harmonic one). --method auto takes, and prints, the one predicted to be fastest to --error
-(see --machine) with --iter 0 and scalar fields, else harmonic.
+(see --machine) with --iter 0, else harmonic.
 
 Several maps of one grid and format can be smoothed in one launch; OUT, which comes last, then
 contains {name}, the map's name without folder and extension. Each map is written as soon as it

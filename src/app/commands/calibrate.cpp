@@ -45,6 +45,9 @@ void say_device(Run& run, const DeviceCosts& device) {
   say_curve(run, "ring FFT, modes", device.ring_fft_modes, "a byte of modes");
   say_curve(run, "copies to it", device.to_device, "a byte, by bytes");
   say_curve(run, "copies from it", device.to_host, "a byte, by bytes");
+  say_curve(run, "convolution: pixels", device.convolution_pixels, "of predicted");
+  say_curve(run, "convolution: ring FFT", device.convolution_ring_fft, "of predicted");
+  say_curve(run, "convolution: modes", device.convolution_modes, "of predicted");
   if (device.network) say_network(run, "message between devices", *device.network, "");
 }
 
@@ -61,6 +64,7 @@ void say_machine(Run& run, const Machine& machine) {
   say_curve(run, "convolution: sectors", machine.convolution_sectors, "of predicted");
   say_curve(run, "convolution: ring FFT", machine.convolution_ring_fft, "of predicted");
   say_curve(run, "convolution: modes", machine.convolution_modes, "of predicted");
+  say_curve(run, "convolution: spin", machine.convolution_spin, "of predicted");
   say_curve(run, "making a convolution", machine.convolution_planning, "a ring, by ring length");
   say_curve(run, "splitting a kernel", machine.split_search, "a search, by lmax");
   say_curve(run, "new memory", machine.new_memory, "a byte, by bytes");

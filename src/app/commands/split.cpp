@@ -99,7 +99,7 @@ std::optional<Estimate> rings_alone(const Run& run, const KernelSplitSpec& spec,
   try {
     rings.kernels = {RadialKernel::from_beam(spec.k_l, support)};
     const RingConvolutionPlan plan(rings, 0, spec.n_ranks);
-    return estimate_convolution(plan, run.machine, omp_get_max_threads()).total();
+    return estimate_convolution(plan, run.machine, {Backend::host, omp_get_max_threads()}).total();
   } catch (const UsageError&) {
     return std::nullopt;
   }

@@ -187,52 +187,98 @@ void with_memory(const Communicator& comm, StageSamples& samples, const Work& wo
         {new_bytes, new_bytes, touching * omp_get_max_threads()});
 }
 
-void measure_convolution(const Communicator& comm, std::int64_t nside, double fwhm,
-                         ConvolutionPath path, StageSamples& samples) {
+/// A convolution to be timed.
+struct ConvolutionCase {
+  double fwhm = 0;
+  ConvolutionPath path = ConvolutionPath::automatic;
+  int spin = 0;
+  Backend backend = Backend::host;
+};
+
+RingConvolutionSpec spec_of(std::int64_t nside, const ConvolutionCase& one) {
   RingConvolutionSpec spec;
   spec.grid = healpix(nside);
   spec.error = 1e-5;
-  spec.path = path;
-  rest(comm);
-  std::unique_ptr<RingConvolution> convolution;
-  const double planning = timed(comm, [&] {
-    spec.kernels = {RadialKernel::gaussian(fwhm, KernelSupport::automatic(spec.error))};
-    convolution = std::make_unique<RingConvolution>(comm, spec);
-  });
-  auto [in, out] = agreed(comm, [&] {
-    const std::int64_t n_pixels = convolution->rings().n_pixels();
-    return std::pair(MapBuffer<double>(1, n_pixels), MapBuffer<double>(1, n_pixels));
-  });
-  std::fill_n(in.view().data(), in.size(), 1.0);
-  convolution->convolve<double>(std::as_const(in).view(), out.view());
-
-  const RingConvolutionPlan& plan = convolution->plan();
-  const ConvolutionSeconds& all = plan.predicted();
-  const ConvolutionSeconds own = plan.predicted_with_repeats(comm.rank());
-  const auto size = static_cast<double>(spec.grid->longest_ring());
-  const auto add = [&](const std::string& stage, double ConvolutionSeconds::*of) {
-    // Ranks do different amounts of work, and the slowest counts, as in a run.
-    const double seconds = comm.max(convolution->times().seconds(stage)) * omp_get_max_threads();
-    const double predicted = comm.max(own.*of);
-    // A stage with hardly any predicted time gives no useful rate.
-    if (comm.sum(own.*of) > 0.1 * all.total() && seconds > 0)
-      samples.stages["convolution_" + stage].push_back({size, predicted, seconds});
-  };
-  add("stencil", &ConvolutionSeconds::stencil);
-  add("sectors", &ConvolutionSeconds::sectors);
-  add("ring_fft", &ConvolutionSeconds::ring_fft);
-  add("modes", &ConvolutionSeconds::modes);
-  samples.stages["convolution_planning"].push_back(
-      {size, static_cast<double>(spec.grid->n_rings()), planning});
+  spec.path = one.path;
+  spec.n_maps = one.spin > 0 ? 2 : 1;
+  spec.backend = one.backend;
+  spec.kernels = {RadialKernel::gaussian(one.fwhm, KernelSupport::automatic(spec.error), one.spin)};
+  return spec;
 }
 
-void measure_convolutions(const Communicator& comm, std::int64_t nside, StageSamples& samples) {
-  const double pixel = std::sqrt(std::numbers::pi / 3) / static_cast<double>(nside);
-  for (const double width : {3.0, 6.0, 20.0}) {
-    measure_convolution(comm, nside, width * pixel, ConvolutionPath::automatic, samples);
-    if (width < 10)
-      measure_convolution(comm, nside, width * pixel, ConvolutionPath::pixels, samples);
+/// The predicted and the measured seconds of a stage.
+struct ConvolutionStage {
+  const char* cost;
+  const char* timed_as;
+  double predicted = 0;  ///< of this rank
+};
+
+/// Returns the stages whose costs a case measures.
+std::vector<ConvolutionStage> stages_of(const ConvolutionCase& one, const ConvolutionSeconds& of) {
+  if (one.backend == Backend::cuda) {
+    return {{"convolution_pixels", "pixels", of.stencil + of.sectors},
+            {"convolution_ring_fft", "ring_fft", of.ring_fft},
+            {"convolution_modes", "modes", of.modes}};
   }
+  if (one.spin > 0) return {{"convolution_spin", "sectors", of.sectors}};
+  return {{"convolution_stencil", "stencil", of.stencil},
+          {"convolution_sectors", "sectors", of.sectors},
+          {"convolution_ring_fft", "ring_fft", of.ring_fft},
+          {"convolution_modes", "modes", of.modes}};
+}
+
+/// Times a convolution. Adds nothing if the data do not fit the device of Backend::cuda.
+void measure_convolution(const Communicator& comm, std::int64_t nside, const ConvolutionCase& one,
+                         int ranks_of_device, StageSamples& samples) {
+  rest(comm);
+  std::unique_ptr<RingConvolution> convolution;
+  double planning = 0;
+  try {
+    planning = timed(
+        comm, [&] { convolution = std::make_unique<RingConvolution>(comm, spec_of(nside, one)); });
+  } catch (const ResourceError&) {
+    if (one.backend == Backend::host) throw;
+    return;
+  }
+  const RingConvolutionPlan& plan = convolution->plan();
+  auto [in, out] = agreed(comm, [&] {
+    const std::int64_t n_pixels = convolution->rings().n_pixels();
+    return std::pair(MapBuffer<double>(plan.spec().n_maps, n_pixels),
+                     MapBuffer<double>(plan.spec().n_maps, n_pixels));
+  });
+  std::fill_n(in.view().data(), in.n_components() * in.size(), 1.0);
+  convolution->convolve<double>(std::as_const(in).view(), out.view());
+
+  const double all = plan.predicted().total();
+  const auto size = static_cast<double>(plan.grid().longest_ring());
+  const double share = one.backend == Backend::host ? omp_get_max_threads() : 1.0 / ranks_of_device;
+  for (const auto& [cost, timed_as, own] :
+       stages_of(one, plan.predicted_with_repeats(comm.rank()))) {
+    // Ranks do different amounts of work, and the slowest counts, as in a run.
+    const double seconds = share * comm.max(convolution->times().seconds(timed_as));
+    const double predicted = comm.max(own);
+    // A stage with hardly any predicted time gives no useful rate.
+    if (comm.sum(own) > 0.1 * all && seconds > 0)
+      samples.stages[cost].push_back({size, predicted, seconds});
+  }
+  if (one.backend == Backend::host && one.spin == 0) {
+    samples.stages["convolution_planning"].push_back(
+        {size, static_cast<double>(plan.grid().n_rings()), planning});
+  }
+}
+
+/// Returns the widths of a kernel and ways to convolve with it, of maps of this nside.
+std::vector<ConvolutionCase> convolution_cases(std::int64_t nside, Backend backend) {
+  const double pixel = std::sqrt(std::numbers::pi / 3) / static_cast<double>(nside);
+  std::vector<ConvolutionCase> cases;
+  for (const double width : {3.0, 6.0, 20.0}) {
+    cases.push_back({width * pixel, ConvolutionPath::automatic, 0, backend});
+    if (width > 10) continue;
+    cases.push_back({width * pixel, ConvolutionPath::pixels, 0, backend});
+    if (backend == Backend::host)
+      cases.push_back({width * pixel, ConvolutionPath::pixels, 2, backend});
+  }
+  return cases;
 }
 
 /// This rank's part of about as many points all over the sphere as the grid has pixels, from the
@@ -334,8 +380,9 @@ std::string processor_name() {
 DeviceCosts device_of(const Run& run, const StageSamples& samples) {
   const std::string name =
       run.comm.broadcast(agreed(run.comm, [] { return device_identity().name; }), 0);
-  if (!samples.stages.contains("legendre_scalar") || !samples.stages.contains("legendre_spin")) {
-    throw ResourceError("calibrate: no transform that was timed fits " + name +
+  if (!samples.stages.contains("legendre_scalar") || !samples.stages.contains("legendre_spin") ||
+      !samples.stages.contains("convolution_modes")) {
+    throw ResourceError("calibrate: no transform or no convolution that was timed fits " + name +
                         "; free its memory, or give a lower --nside");
   }
   return fit_device(name, samples);
@@ -362,6 +409,7 @@ Machine calibrate_machine(Run& run, const CalibrationSizes& sizes, Backend backe
                           const std::string& folder) {
   const Communicator& comm = run.comm;
   const bool on_device = backend == Backend::cuda;
+  const int sharers = on_device ? ranks_of_device(run) : 1;
   StageSamples samples;
   StageSamples on_gpu;
   for (int repeat = 0; repeat < sizes.repeats; ++repeat) {
@@ -373,11 +421,15 @@ Machine calibrate_machine(Run& run, const CalibrationSizes& sizes, Backend backe
       rest(comm);
       measure_transform(comm, nside, 2, Backend::host, samples);
       measure_points(comm, nside, samples);
-      measure_convolutions(comm, nside, samples);
+      for (const ConvolutionCase& one : convolution_cases(nside, Backend::host))
+        measure_convolution(comm, nside, one, 1, samples);
       measure_splitting(run, nside, samples);
       measure_file(comm, nside, folder, samples);
-      if (on_device) measure_transform(comm, nside, 0, backend, on_gpu);
-      if (on_device) measure_transform(comm, nside, 2, backend, on_gpu);
+      if (!on_device) continue;
+      measure_transform(comm, nside, 0, backend, on_gpu);
+      measure_transform(comm, nside, 2, backend, on_gpu);
+      for (const ConvolutionCase& one : convolution_cases(nside, backend))
+        measure_convolution(comm, nside, one, sharers, on_gpu);
     }
     measure_small_messages(comm, sizes.least_nside, Backend::host, samples);
     if (on_device) measure_small_messages(comm, sizes.least_nside, backend, on_gpu);
@@ -392,7 +444,7 @@ Machine calibrate_machine(Run& run, const CalibrationSizes& sizes, Backend backe
 
 double predict_calibration(const Run& run, const CalibrationSizes& sizes) {
   const Communicator& comm = run.comm;
-  constexpr double of_each_nside = 10 * rest_seconds + 1.3;  // kernels and plans are made
+  constexpr double of_each_nside = 12 * rest_seconds + 1.4;  // kernels and plans are made
   // Both directions of transforms, which are cold, also to points, then convolutions, a search for
   // a split, files.
   constexpr double transforms = 9;

@@ -40,24 +40,11 @@ RingConvolutionPlan plan_of(Run& run, const SmoothJob& job, const CutKernel& cut
                 [&] { return RingConvolutionPlan(spec, run.comm.rank(), run.comm.size()); });
 }
 
-/// Collective.
-Backend backend_for(Run& run, const SmoothJob& job, const CutKernel& cut) {
-  const std::string& asked = job.options.transform.backend;
-  if (!cut.conjugate) return choose_backend(run, asked);
-  if (asked == "cuda") {
-    throw UsageError(
-        "--backend cuda: --method ring smooths E and B with different beams on the host; use "
-        "--backend host, or --method harmonic");
-  }
-  return choose_device_if_asked(run, "auto", "different beams of E and B run");
-}
-
 /// Of Q and U.
 std::optional<RingConvolutionPlan> plan_of_spins(Run& run, const SmoothJob& job,
-                                                 const CutKernel& cut, Backend backend) {
+                                                 const CutKernel& cut) {
   if (!cut.spin) return std::nullopt;
   RingConvolutionSpec spec;
-  spec.backend = backend;
   spec.kernels = {*cut.spin};
   if (cut.conjugate) spec.conjugate_kernels = {*cut.conjugate};
   spec.n_maps = job.n_spin_maps();
@@ -66,12 +53,11 @@ std::optional<RingConvolutionPlan> plan_of_spins(Run& run, const SmoothJob& job,
 
 /// Of scalar fields, or of the masks that Q and U are divided by, on the rings of Q and U.
 std::optional<RingConvolutionPlan> plan_of_scalars(
-    Run& run, const SmoothJob& job, const CutKernel& cut, Backend backend,
+    Run& run, const SmoothJob& job, const CutKernel& cut,
     const std::optional<RingConvolutionPlan>& spins) {
   const std::int64_t n_scalars = job.n_scalars();
   if (n_scalars == 0 && !job.is_normalized()) return std::nullopt;
   RingConvolutionSpec spec;
-  spec.backend = backend;
   spec.kernels = {cut.kernel};
   spec.n_maps = std::max<std::int64_t>(n_scalars, 1);
   if (spins) spec.ring_bands = std::make_shared<const RingDistribution>(spins->bands());
@@ -84,6 +70,7 @@ void add_stages(RingConvolutionEstimate& sum, int n, const RingConvolutionEstima
   sum.ring_fft = sum.ring_fft + n * of.ring_fft;
   sum.modes = sum.modes + n * of.modes;
   sum.halo = sum.halo + n * of.halo;
+  sum.copies = sum.copies + n * of.copies;
 }
 
 void warn_if_slow(Run& run, const Estimate& rings, const Estimate& harmonic) {
@@ -103,9 +90,10 @@ class RingMethod final : public ConvolutionMethod<RingConvolution> {
   RingMethod(Run& run, SmoothJob& job, CutKernel cut)
       : ConvolutionMethod(run, job),
         cut_(std::move(cut)),
-        backend_(backend_for(run, job, cut_)),
-        spins_(plan_of_spins(run, job, cut_, backend_)),
-        scalars_(plan_of_scalars(run, job, cut_, backend_, spins_)) {}
+        spins_(plan_of_spins(run, job, cut_)),
+        scalars_(plan_of_scalars(run, job, cut_, spins_)),
+        ranks_of_device_(ranks_of_device(run)),
+        backend_(choose_ring_backend()) {}
 
   std::string name() const override { return "ring"; }
   std::string label() const override { return "rings"; }
@@ -119,6 +107,8 @@ class RingMethod final : public ConvolutionMethod<RingConvolution> {
 
   std::vector<MapRange> plan() override {
     warn_where_raised(run_, job_.options, cut_.b_l);
+    // The report has the choice of the method that is taken, not of the last one tried.
+    backend_ = choose_ring_backend();
     return one_by_one(run_, job_.maps, job_.options.maps, "--method ring takes them so");
   }
 
@@ -149,7 +139,8 @@ class RingMethod final : public ConvolutionMethod<RingConvolution> {
           {"sectors", of.sectors.seconds},
           {"ring_fft", of.ring_fft.seconds},
           {"modes", of.modes.seconds},
-          {"halo", of.halo.seconds}}},
+          {"halo", of.halo.seconds},
+          {"copies", of.copies.seconds}}},
         {"harmonic_seconds", prediction.harmonic.seconds},
     };
     record_memory(run_, estimate);
@@ -203,16 +194,37 @@ class RingMethod final : public ConvolutionMethod<RingConvolution> {
            (spins_ ? halo_bytes_to_send(*spins_) : 0);
   }
 
-  Prediction predict_maps() const {
+  /// Collective.
+  Backend choose_ring_backend() {
+    const std::string& asked = job_.options.transform.backend;
+    if (!cut_.conjugate) {
+      return choose_faster_backend(run_, asked,
+                                   [&](Backend backend) { return stages_on(backend).total(); });
+    }
+    if (asked == "cuda") {
+      throw UsageError(
+          "--backend cuda: --method ring smooths E and B with different beams on the host; use "
+          "--backend host, or --method harmonic");
+    }
+    return choose_device_if_asked(run_, "auto", "different beams of E and B run");
+  }
+
+  /// Predicts all maps on this rank.
+  RingConvolutionEstimate stages_on(Backend backend) const {
     const int n_maps = checked_cast<int>(job_.maps.n(), "maps");
-    Prediction prediction;
+    const ConvolutionPlace place{backend, omp_get_max_threads(), ranks_of_device_};
+    RingConvolutionEstimate stages;
     const auto add = [&](int n, const RingConvolutionPlan& plan) {
-      add_stages(prediction.stages, n * n_maps,
-                 estimate_convolution(plan, run_.machine, omp_get_max_threads()));
+      add_stages(stages, n * n_maps, estimate_convolution(plan, run_.machine, place));
     };
     const int n_masks = !job_.is_normalized() ? 0 : (n_scalars() > 0 ? 1 : 0) + (spins_ ? 1 : 0);
     if (scalars_) add((n_scalars() > 0 ? 1 : 0) + n_masks, *scalars_);
     if (spins_) add(1, *spins_);
+    return stages;
+  }
+
+  Prediction predict_maps() const {
+    Prediction prediction{stages_on(backend_), {}, {}};
     prediction.stages.halo = of_slowest(run_.comm, prediction.stages.halo);
     prediction.total = prediction.stages.total();
     prediction.harmonic = predict_harmonic(run_, job_, job_.usual_lmax);
@@ -234,9 +246,9 @@ class RingMethod final : public ConvolutionMethod<RingConvolution> {
     const RingConvolutionEstimate& of = prediction.stages;
     run_.say(fmt::format(
         "  predicted: {} on rings (stencil {:.2g}, sectors {:.2g}, ring FFT {:.2g}, modes {:.2g}, "
-        "halo {:.2g}); the harmonic way {}",
+        "halo {:.2g}, copies {:.2g}); the harmonic way {}",
         seconds_text(prediction.total), of.stencil.seconds, of.sectors.seconds, of.ring_fft.seconds,
-        of.modes.seconds, of.halo.seconds, seconds_text(prediction.harmonic)));
+        of.modes.seconds, of.halo.seconds, of.copies.seconds, seconds_text(prediction.harmonic)));
   }
 
   /// On the host where the device that --backend auto took has too little memory.
@@ -270,9 +282,10 @@ class RingMethod final : public ConvolutionMethod<RingConvolution> {
   }
 
   CutKernel cut_;
-  Backend backend_;
   std::optional<RingConvolutionPlan> spins_;    ///< of Q and U
   std::optional<RingConvolutionPlan> scalars_;  ///< of scalar fields, or of masks of Q and U
+  int ranks_of_device_;
+  Backend backend_;
   int n_convolutions_ = 0;
   // Sent by this rank in one convolution.
   std::int64_t halo_bytes_of_scalars_ = 0;

@@ -22,8 +22,6 @@ std::string why_not_rings(const SmoothJob& job) {
   if (job.smoothing.tolerance > 0) return "--tol corrects the quadrature, which takes a_lm";
   if (options.analysis.weights != "none") return "--weights are those of an analysis";
   if (!options.transform.stage.empty()) return "--stage is for the stages of a transform";
-  if (job.choice.fields.max_spin() > 0)
-    return "the seconds of rings are known for scalar fields only, and Q and U have spin";
   return "";
 }
 

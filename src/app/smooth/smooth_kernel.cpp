@@ -215,6 +215,21 @@ std::size_t degree_of_two_beams(const Beam& beam) {
   return std::min(l, beam.e.size());
 }
 
+/// Returns the relative rms of degrees above lmax in maps of spectrum C_l, white noise if that is
+/// empty, convolved with the whole of a kernel.
+double rms_above(const RadialKernel& kernel, const std::vector<double>& cl, int lmax) {
+  if (cl.empty()) return std::sqrt(kernel.power_beyond(lmax));
+  const std::vector<double> k_l = kernel.whole_multipoles(static_cast<int>(cl.size()) - 1);
+  double beyond = 0;
+  double whole = 0;
+  for (std::size_t l = 0; l < cl.size(); ++l) {
+    const double power = (2.0 * static_cast<double>(l) + 1) * cl[l] * k_l[l] * k_l[l];
+    whole += power;
+    if (l > to_size(std::int64_t{lmax})) beyond += power;
+  }
+  return whole > 0 ? std::sqrt(beyond / whole) : 0;
+}
+
 void refuse_too_narrow(const CutKernel& cut, const RingGrid& grid) {
   if (cut.beyond_grid <= too_narrow) return;
   throw UsageError(fmt::format(
@@ -287,7 +302,11 @@ CutKernel cut_kernel(Run& run, const SmoothOptions& options, const RingGrid& gri
     }
     made.error = error;
     made.error_of_sums = (1 - part_of_cut) * error;
-    if (!options.input_cl.empty()) made.cl = cl;
+    if (!options.input_cl.empty()) {
+      made.cl = cl;
+      made.cl_of_spin = cl_of_spin;
+    }
+    made.has_scalars = !is_spin_only;
     made.b_l = is_spin_only ? source.beam.e : source.beam.t;
     refuse_too_narrow(made, grid);
     return made;
@@ -295,16 +314,8 @@ CutKernel cut_kernel(Run& run, const SmoothOptions& options, const RingGrid& gri
 }
 
 double CutKernel::rms_beyond(int lmax) const {
-  if (cl.empty()) return std::sqrt(kernel.power_beyond(lmax));
-  const std::vector<double> k_l = kernel.whole_multipoles(static_cast<int>(cl.size()) - 1);
-  double beyond = 0;
-  double whole = 0;
-  for (std::size_t l = 0; l < cl.size(); ++l) {
-    const double power = (2.0 * static_cast<double>(l) + 1) * cl[l] * k_l[l] * k_l[l];
-    whole += power;
-    if (l > to_size(std::int64_t{lmax})) beyond += power;
-  }
-  return whole > 0 ? std::sqrt(beyond / whole) : 0;
+  const double of_scalars = has_scalars ? rms_above(kernel, cl, lmax) : 0;
+  return std::max(of_scalars, spin ? rms_above(*spin, cl_of_spin, lmax) : 0);
 }
 
 void warn_where_narrow(Run& run, const CutKernel& cut, const RingGrid& grid) {

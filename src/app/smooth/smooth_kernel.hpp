@@ -41,11 +41,14 @@ struct CutKernel {
   double truncation = 0;                    ///< relative rms error of the cut (Eq. 7 of the paper)
   double error = 0;                         ///< allowed to cut and sums together
   double error_of_sums = 0;
-  double beyond_grid = 0;     ///< part of sum_l (2l+1) K_l^2 above the grid's degrees
-  std::vector<double> cl{};   ///< of --input-cl; empty: white noise
-  std::vector<double> b_l{};  ///< the beam that the kernel was made of; empty: none
+  double beyond_grid = 0;            ///< part of sum_l (2l+1) K_l^2 above the grid's degrees
+  std::vector<double> cl{};          ///< of --input-cl; empty: white noise
+  std::vector<double> cl_of_spin{};  ///< the same of E
+  bool has_scalars = true;           ///< false: `kernel` is of masks alone
+  std::vector<double> b_l{};         ///< the beam that the kernel was made of; empty: none
 
-  /// Relative rms, with `cl`, of the contribution of degrees above lmax to the smoothed map.
+  /// Returns the relative rms of what degrees above lmax contribute to the smoothed maps, the
+  /// larger one of scalar fields and of Q and U.
   double rms_beyond(int lmax) const;
 };
 

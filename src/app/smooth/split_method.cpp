@@ -281,8 +281,10 @@ class SplitMethod final : public ConvolutionMethod<SplitConvolution> {
     const SplitPlan& plan = search.plan;
     const auto n_maps = static_cast<double>(job_.maps.n());
     const Estimate rings = of_slowest(
-        run_.comm,
-        n * estimate_convolution(plan.rings, run_.machine, omp_get_max_threads()).total());
+        run_.comm, n * estimate_convolution(plan.rings, run_.machine,
+                                            {plan.rings.spec().backend, omp_get_max_threads(),
+                                             ranks_of_device(run_)})
+                           .total());
     Estimate harmonic;
     if (plan.harmonic) harmonic = predict_transforms(run_, *plan.harmonic, {2 * n, 0, false}).total;
     Estimate sending;

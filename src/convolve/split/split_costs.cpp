@@ -91,7 +91,10 @@ class PredictedCosts {
     spec.error = 1e-6;
     const RingConvolutionPlan plan(spec, 0, n_ranks);
     tables_[n_ranks].insert_or_assign(
-        theta_cut, estimate_convolution(plan, machine(), spec_.n_threads).total());
+        theta_cut, estimate_convolution(plan, machine(),
+                                        {spec_.backends.rings, spec_.n_threads,
+                                         std::min(n_ranks, spec_.machine->ranks_of_device)})
+                       .total());
   }
 
   /// Estimates sending maps to the other group and back: the traffic of a rank of the smaller
