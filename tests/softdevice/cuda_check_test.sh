@@ -36,6 +36,9 @@ smooth() {
 smooth host
 smooth auto | grep "computing on the host, because the device cannot be used: .* bytes ("
 programs/ringweave compare rings_host.h5 rings_auto.h5
+# What costs of a device predict.
+programs/ringweave smooth host.h5 chosen.h5 --fields QU --fwhm 10deg --method ring --backend auto \
+  --machine h100_cluster --verbose | grep "backend: .* it is predicted to take .* s on a device, .* s on the host"
 code=0
 smooth cuda || code=$?
 [[ $code == 4 ]]

@@ -250,10 +250,10 @@ ringweave plot measured.txt te.svg --field TE)",
      false},
     {"calibrate", "measure this machine for the predictions", "[OPTION...]",
      R"(Times Legendre stage, ring FFT, exchange, ring convolutions and files on this machine, and
-transforms on the GPUs of the ranks if there are any (--backend), and writes the costs into a
-machine file, from which --dry-run, --report and --method auto predict. Run it on the ranks and
-threads you compute with, with nothing else running; it says first how long that takes, minutes
-for nside 2048 on one core.
+transforms and convolutions on the GPUs of the ranks if there are any (--backend), and writes the
+costs into a machine file, from which --dry-run, --report and --method auto predict. Run it on the
+ranks and threads you compute with, with nothing else running; it says first how long that takes,
+minutes for nside 2048 on one core.
 The exchange is only measured on two or more ranks.)",
      R"(ringweave calibrate
 mpirun -n 2 ringweave calibrate --out machine.json

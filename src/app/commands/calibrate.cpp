@@ -122,7 +122,7 @@ int calibrate(Run& run, const CalibrateOptions& options) {
     run.say(fmt::format(
         "plan: transforms, convolutions and files of nside {} to {}, {} turns: about {}{}",
         sizes.least_nside, sizes.most_nside, sizes.repeats, time,
-        backend == Backend::cuda ? "; transforms on GPUs too" : ""));
+        backend == Backend::cuda ? "; transforms and convolutions on GPUs too" : ""));
     return 0;
   }
   run.note(
