@@ -71,7 +71,7 @@ struct RingConvolutionSpec {
   /// bands of equal cost.
   std::shared_ptr<const detail::RingDistribution> ring_bands{};
   /// Kernels of the conjugates of fields of spin (RadialKernel::of_conjugate), whose results are
-  /// added: as many as `kernels`, or none. Summed over pixels, on the host only.
+  /// added: as many as `kernels`, or none. Summed over pixels.
   std::vector<RadialKernel> conjugate_kernels{};
 };
 

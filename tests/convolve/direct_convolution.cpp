@@ -98,13 +98,28 @@ struct Frame {
   }
 };
 
+/// The bearings of the great circle at both of its ends, as exp(i bearing).
+struct Bearings {
+  std::complex<Real> leaving;
+  std::complex<Real> arriving;
+
+  Bearings(const Frame& from, const Frame& to)
+      : leaving(dot(to.place, from.south), dot(to.place, from.east)),
+        arriving(-dot(from.place, to.south), -dot(from.place, to.east)) {
+    leaving /= std::abs(leaving);
+    arriving /= std::abs(arriving);
+  }
+};
+
 /// Returns exp(i gamma), by which the great circle's bearing grows from one pixel to the other; at
-/// one place, as at a pole, that of a direction there.
-std::complex<Real> bearing_change(const Frame& from, const Frame& to, Real chord_squared) {
-  if (chord_squared < 1e-20L) return {dot(from.south, to.south), dot(from.south, to.east)};
-  const std::complex<Real> leaving(dot(to.place, from.south), dot(to.place, from.east));
-  const std::complex<Real> arriving(-dot(from.place, to.south), -dot(from.place, to.east));
-  return arriving / std::abs(arriving) * std::conj(leaving) / std::abs(leaving);
+/// one place, as at a pole, that of a direction there. For the conjugate of a field that of the sum
+/// of both bearings; 0 at one place, where its kernel is 0.
+std::complex<Real> turn(const Frame& from, const Frame& to, Real chord_squared, bool is_conjugate) {
+  const bool is_one_place = chord_squared < 1e-20L;
+  if (is_conjugate && is_one_place) return 0;
+  if (is_one_place) return {dot(from.south, to.south), dot(from.south, to.east)};
+  const Bearings bearings(from, to);
+  return bearings.arriving * (is_conjugate ? bearings.leaving : std::conj(bearings.leaving));
 }
 
 }  // namespace
@@ -115,6 +130,7 @@ SpinPixelMaps convolve_spin_directly(const RingGrid& grid, const RadialKernel& k
   for (const Ring& ring : grid.rings()) {
     for (std::int64_t j = 0; j < ring.n_phi; ++j) frames.emplace_back(ring, j);
   }
+  const bool is_conjugate = kernel.acts_on_conjugate();
   SpinPixelMaps sums{Pixels(frames.size(), 0.0), Pixels(frames.size(), 0.0)};
   for (std::size_t p = 0; p < frames.size(); ++p) {
     std::complex<Real> sum = 0;
@@ -124,15 +140,15 @@ SpinPixelMaps convolve_spin_directly(const RingGrid& grid, const RadialKernel& k
       const Real chord_squared = dot(apart, apart);
       const double value = kernel.table().evaluate(static_cast<double>(chord_squared));
       const Real cosine_squared = 1 - chord_squared / 4;
-      // The kernels end at the antipode.
-      if (value == 0 || cosine_squared < 1e-12L) continue;
+      // The kernels of fields end at the antipode.
+      if (value == 0 || (!is_conjugate && cosine_squared < 1e-12L)) continue;
       std::complex<Real> factor = static_cast<Real>(frames[q].weight * value);
       for (int s = 0; s < kernel.spin(); ++s) {
-        factor *= cosine_squared;
-        factor *= bearing_change(frames[q], frames[p], chord_squared);
+        if (!is_conjugate) factor *= cosine_squared;
+        factor *= turn(frames[q], frames[p], chord_squared, is_conjugate);
       }
-      sum +=
-          factor * std::complex<Real>(static_cast<Real>(maps.q[q]), static_cast<Real>(maps.u[q]));
+      const std::complex<Real> pixel(static_cast<Real>(maps.q[q]), static_cast<Real>(maps.u[q]));
+      sum += factor * (is_conjugate ? std::conj(pixel) : pixel);
     }
     sums.q[p] = static_cast<double>(sum.real());
     sums.u[p] = static_cast<double>(sum.imag());

@@ -23,8 +23,9 @@ struct SpinPixelMaps {
   Pixels q;
   Pixels u;
 };
-/// Returns the same for a field of spin: p = q + i u at n_q is carried to n_p along the great
-/// circle, turned by the bearings at both its ends, in long double.
+/// Returns the same for a field of spin: p = q + i u at n_q, or its conjugate for a kernel of that,
+/// is carried to n_p along the great circle, turned by the bearings at both its ends, in long
+/// double.
 SpinPixelMaps convolve_spin_directly(const RingGrid& grid, const RadialKernel& kernel,
                                      const SpinPixelMaps& maps);
 

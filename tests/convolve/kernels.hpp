@@ -31,6 +31,13 @@ inline RadialKernel sharp_beam(int lmax, double support_degrees, int spin) {
   return RadialKernel::from_beam(k_l, KernelSupport::angle(support_degrees * degree), spin);
 }
 
+/// The same for the conjugates of fields.
+inline RadialKernel of_conjugates(int lmax, double support_degrees, int spin) {
+  std::vector<double> k_l;
+  for (int l = 0; l <= lmax; ++l) k_l.push_back(0.3 / (1 + 0.02 * l * l));
+  return RadialKernel::of_conjugate(k_l, KernelSupport::angle(support_degrees * degree), spin);
+}
+
 /// Rings that no quarter of a turn leaves as they are.
 inline RingGrid odd_rings() {
   std::vector<RingSpec> rings;

@@ -126,6 +126,25 @@ TEST_P(SpinConvolutionOf, EqualsTheSumOverPixelsCarriedAlongGreatCircles) {
 INSTANTIATE_TEST_SUITE_P(Cases, SpinConvolutionOf, testing::ValuesIn(cases()),
                          [](const auto& test) { return test.param.name; });
 
+TEST(SpinConvolution, OfConjugatesIsTheirSumOverPixelsTurnedByTheBearingsAtBothEnds) {
+  for (const Case& of : cases()) {
+    const int spin = of.kernel.spin();
+    const RadialKernel kernel = of_conjugates(10, 50 + 40.0 * spin, spin);
+    const SpinPixelMaps field = random_field(of.grid, 3);
+    SpinPixelMaps expected = convolve_spin_directly(of.grid, of.kernel, field);
+    const SpinPixelMaps more = convolve_spin_directly(of.grid, kernel, field);
+    for (std::size_t p = 0; p < more.q.size(); ++p) {
+      expected.q[p] += more.q[p];
+      expected.u[p] += more.u[p];
+    }
+    SCOPED_TRACE(of.name);
+    RingConvolutionSpec spec = spec_of(of.grid, of.kernel, of.paths.back());
+    spec.conjugate_kernels = {kernel};
+    expect_near(convolved<double>(spec, {field})[0], expected, tolerance::round_trip);
+    expect_near(convolved<float>(spec, {field})[0], expected, tolerance::single_storage);
+  }
+}
+
 TEST(SpinConvolution, EverySetThisMachineRunsEqualsTheSumOverPixels) {
   const RingGrid grid = RingGrid::healpix(6);
   const RadialKernel kernel = sharp_beam(12, 40, 2);

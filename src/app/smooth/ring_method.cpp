@@ -197,16 +197,8 @@ class RingMethod final : public ConvolutionMethod<RingConvolution> {
   /// Collective.
   Backend choose_ring_backend() {
     const std::string& asked = job_.options.transform.backend;
-    if (!cut_.conjugate) {
-      return choose_faster_backend(run_, asked,
-                                   [&](Backend backend) { return stages_on(backend).total(); });
-    }
-    if (asked == "cuda") {
-      throw UsageError(
-          "--backend cuda: --method ring smooths E and B with different beams on the host; use "
-          "--backend host, or --method harmonic");
-    }
-    return choose_device_if_asked(run_, "auto", "different beams of E and B run");
+    return choose_faster_backend(run_, asked,
+                                 [&](Backend backend) { return stages_on(backend).total(); });
   }
 
   /// Predicts all maps on this rank.

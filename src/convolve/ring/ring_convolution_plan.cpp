@@ -142,8 +142,6 @@ void RingConvolutionPlan::check_conjugates() const {
     if (!kernel.acts_on_conjugate() || kernel.spin() != spin())
       refuse("a kernel of conjugates that is none, or of another spin than the fields'");
   }
-  if (spec_.backend == Backend::cuda)
-    refuse("kernels of conjugates are summed on the host; use Backend::host");
 }
 
 ConvolutionSeconds RingConvolutionPlan::predicted(int rank) const {

@@ -58,11 +58,14 @@ struct RingPairTransport {
 
   /// Returns z^2s for phi = longitude in a - longitude in b, given sin(phi / 2)^2 and sin(phi).
   RINGWEAVE_HOST_DEVICE Factor factor(double sin2_half_phi, double sin_phi, int spin) const {
-    const Factor square{(cosine + constant) / 2 - cosine * sin2_half_phi, -sine * sin_phi / 2};
-    Factor power = square;
-    for (int s = 1; s < spin; ++s)
-      power = {power.re * square.re - power.im * square.im,
-               power.re * square.im + power.im * square.re};
+    return power({(cosine + constant) / 2 - cosine * sin2_half_phi, -sine * sin_phi / 2}, spin);
+  }
+
+  static RINGWEAVE_HOST_DEVICE Factor power(Factor factor, int exponent) {
+    Factor power = factor;
+    for (int s = 1; s < exponent; ++s)
+      power = {power.re * factor.re - power.im * factor.im,
+               power.re * factor.im + power.im * factor.re};
     return power;
   }
 };
@@ -80,6 +83,19 @@ struct ConjugateTransport {
 
   static ConjugateTransport of(const Ring& a, const Ring& b) {
     return {std::sin((a.theta + b.theta) / 2), std::sin((a.theta - b.theta) / 2)};
+  }
+
+  /// Returns (y / |y|)^2s for phi = longitude in a - longitude in b, given sin(phi / 2)^2 and
+  /// sin(phi); 0 at one place, which has no direction.
+  RINGWEAVE_HOST_DEVICE RingPairTransport::Factor factor(double sin2_half_phi, double sin_phi,
+                                                         int spin) const {
+    const double even = difference * difference;
+    const double odd = sum * sum;
+    const double length = even + (odd - even) * sin2_half_phi;
+    if (!(length > 0)) return {0, 0};
+    return RingPairTransport::power(
+        {(even - (odd + even) * sin2_half_phi) / length, sum * difference * sin_phi / length},
+        spin);
   }
 };
 

@@ -183,6 +183,26 @@ TEST_P(RingSumsOnDevices, OfSeveralSpinsShareADevice) {
     expect_same<double>(comm(), of_host[i], of_device[i], as_the_host);
 }
 
+TEST_P(RingSumsOnDevices, OfConjugatesOfFieldsOfSpinAreThoseOfTheHostInASmallCase) {
+  for (const RingGrid& grid :
+       {RingGrid::healpix(4), RingGrid::gauss_legendre(11, 22), odd_rings()}) {
+    RingConvolutionSpec spec = spec_of(grid, gaussian_of_spin(60, 2), ConvolutionPath::pixels);
+    spec.conjugate_kernels = {of_conjugates(5, 100, 2)};
+    spec.n_maps = 2;
+    expect_as_the_host<double>(comm(), spec, as_the_host);
+    expect_as_the_host<float>(comm(), spec, tolerance::single_storage);
+  }
+}
+
+TEST_P(RingSumsOnDevices, OfConjugatesAreAddedToModesForEveryField) {
+  RingConvolutionSpec spec =
+      spec_of(RingGrid::healpix(4), gaussian_of_spin(40, 1), ConvolutionPath::modes_equal);
+  spec.kernels.push_back(gaussian_of_spin(60, 1));
+  spec.conjugate_kernels = {of_conjugates(5, 120, 1), of_conjugates(4, 180, 1)};
+  spec.n_maps = 4;
+  expect_as_the_host<double>(comm(), spec, as_the_host);
+}
+
 TEST_P(RingSumsOnDevices, AreThoseOfTheHostByModesAndByPixels) {
   expect_as_the_host<double>(
       comm(), spec_of(RingGrid::healpix(8), gaussian(20), ConvolutionPath::modes), as_the_host);

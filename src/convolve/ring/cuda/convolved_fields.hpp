@@ -40,6 +40,8 @@ struct LongitudeApart {
 template <int n>
 struct ScalarMaps {
   static constexpr int maps = n;
+  /// Blocks of sums over pixels that a multiprocessor has registers for, at least.
+  static constexpr int least_blocks = 4;
   /// Orders of a thread whose kernel modes stay in registers.
   static constexpr int orders = 2;
   /// Of the kernel, or a mode of it: a sum of cosines.
@@ -82,6 +84,7 @@ struct ScalarMaps {
 /// difference in longitude changes its sign.
 struct SpinMaps {
   static constexpr int maps = 2;
+  static constexpr int least_blocks = 4;
   static constexpr int orders = 1;
   /// Of the kernel, x + i y; or a mode of it: x a sum of cosines, y a sum of sines.
   using Value = Double2;
@@ -117,6 +120,40 @@ struct SpinMaps {
   }
   static RINGWEAVE_HOST_DEVICE void add_pixel(Value value, int map, double pixel, double* sums) {
     const Double2 factor = map == 0 ? value : times_i(value);
+    sums[0] = std::fma(factor.x, pixel, sums[0]);
+    sums[1] = std::fma(factor.y, pixel, sums[1]);
+  }
+};
+
+/// The maps Q and U of a field of spin of which the conjugate, Q - i U, is summed over pixels, with
+/// a kernel of that.
+struct ConjugateMaps {
+  static constexpr int maps = 2;
+  static constexpr int least_blocks = 3;
+  using Value = Double2;
+  struct Pair {
+    PairChord chord;
+    ConjugateTransport transport;
+
+    static RINGWEAVE_HOST_DEVICE Pair of(const SumRing& ring, const SumRing& partner) {
+      const double middle = (ring.theta + partner.theta) / 2;
+      return {PairChord::of(ring, partner),
+              {quadrant_cosine(middle - 1.57079632679489661923),
+               quadrant_sine((ring.theta - partner.theta) / 2)}};
+    }
+  };
+
+  int spin;
+
+  RINGWEAVE_HOST_DEVICE Value value(const KernelLookup& kernel, const Pair& pair,
+                                    const LongitudeApart& apart, double weight) const {
+    const double scale = weight * kernel.evaluate(pair.chord.squared(apart.sin2_half));
+    const auto factor = pair.transport.factor(apart.sin2_half, apart.sine, spin);
+    return {scale * factor.re, scale * factor.im};
+  }
+  static RINGWEAVE_HOST_DEVICE Value mirrored(Value value) { return conjugate(value); }
+  static RINGWEAVE_HOST_DEVICE void add_pixel(Value value, int map, double pixel, double* sums) {
+    const Double2 factor = map == 0 ? value : Double2{value.y, -value.x};
     sums[0] = std::fma(factor.x, pixel, sums[0]);
     sums[1] = std::fma(factor.y, pixel, sums[1]);
   }

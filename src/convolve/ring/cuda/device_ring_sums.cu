@@ -14,7 +14,9 @@ class CudaRingSums final : public DeviceRingSums {
  public:
   CudaRingSums(const RingConvolutionPlan& plan, const DeviceStream& stream)
       : plan_(&plan), machine_(stream), sequence_(gpu::RingSumPlan(plan), machine_) {
-    for (const RadialKernel& kernel : plan.spec().kernels) sequence_.add_kernel(kernel.table());
+    for (const auto* kernels : {&plan.spec().kernels, &plan.spec().conjugate_kernels}) {
+      for (const RadialKernel& kernel : *kernels) sequence_.add_kernel(kernel.table());
+    }
   }
 
   void multiply(std::int64_t first_map, std::int64_t n_maps, const std::complex<double>* in,
@@ -41,8 +43,13 @@ class CudaRingSums final : public DeviceRingSums {
     const auto halo = std::get<MapView<const T, MemorySpace::device>>(any_halo);
     gpu::for_kernels(*plan_, first_map, own.n_components(), [&](gpu::MapsOfKernel maps) {
       maps.first_map -= first_map;
-      sequence_.sum_pixels<T>(maps, {own.data(), own.stride()}, {halo.data(), halo.stride()},
-                              {out.data(), out.stride()});
+      const gpu::SumMap<const T> from{own.data(), own.stride()};
+      const gpu::SumMap<const T> foreign{halo.data(), halo.stride()};
+      const gpu::SumMap<T> to{out.data(), out.stride()};
+      sequence_.sum_pixels<T>(maps, from, foreign, to);
+      if (!plan_->has_conjugates()) return;
+      maps.kernel += ssize64(plan_->spec().kernels);
+      sequence_.sum_conjugates<T>(maps, from, foreign, to);
     });
   }
 

@@ -145,14 +145,14 @@ void RingSumPlan::plan_pixels(const RingConvolutionPlan& plan) {
   for (const RingBand& band : plan.own().bands()) {
     for (std::int64_t r = band.rings.begin; r < band.rings.end; ++r) {
       PixelRing ring{r, plan.has_modes(r), plan.window(r), {}};
+      if (plan.has_conjugates()) add_pixel_ring({r, true, plan.window(r), {}}, conjugates);
       if (ring.has_modes) ring.but = intersection(ring.partners, zone);
-      if (ring.but == ring.partners) continue;
-      add_pixel_ring(ring);
+      if (ring.but != ring.partners) add_pixel_ring(ring, pixels);
     }
   }
 }
 
-void RingSumPlan::add_pixel_ring(const PixelRing& ring) {
+void RingSumPlan::add_pixel_ring(const PixelRing& ring, PixelRingSets& sets) const {
   const auto has_images = [](const SumRing& of) { return of.n_phi % 4 == 0 && of.mirror >= 0; };
   const SumRing& own = rings[to_size(ring.ring)];
   bool are_equal = true;
@@ -163,14 +163,15 @@ void RingSumPlan::add_pixel_ring(const PixelRing& ring) {
     are_equal = are_equal && partner.n_phi == own.n_phi;
     are_symmetric = are_symmetric && has_images(partner);
   }
-  (are_equal ? equal_rings : are_symmetric ? symmetric_rings : other_rings).add(ring, own.n_phi);
+  (are_equal ? sets.equal : are_symmetric ? sets.symmetric : sets.other).add(ring, own.n_phi);
 }
 
 std::int64_t RingSumPlan::table_bytes() const {
   std::int64_t n_factors = 0;
   for (const UnitPowers::Request& table : powers) n_factors += UnitPowers::n_factors(table.count);
   return bytes_of(outputs, tiles, rules, sines, orders, segments, own_orders, own_segments, rings,
-                  equal_rings.rings, symmetric_rings.rings, other_rings.rings) +
+                  pixels.equal.rings, pixels.symmetric.rings, pixels.other.rings,
+                  conjugates.equal.rings, conjugates.symmetric.rings, conjugates.other.rings) +
          n_factors * std::int64_t{sizeof(Double2)};
 }
 

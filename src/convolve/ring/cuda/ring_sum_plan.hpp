@@ -77,6 +77,14 @@ struct PixelRings {
   }
 };
 
+/// Own rings with sums over pixels, by the launches that form them.
+struct PixelRingSets {
+  PixelRings equal;  ///< all partners have as many pixels
+  /// A quarter of a turn and a reflection leave the ring and its partners as they are.
+  PixelRings symmetric;
+  PixelRings other;
+};
+
 /// Plan of the sums of a rank on a device, made without a device. Every pair of rings that has
 /// modes is summed by them, every other one over its pixels.
 struct RingSumPlan {
@@ -97,10 +105,8 @@ struct RingSumPlan {
   std::vector<OrderSegments> own_orders;  ///< [m] of own rings
   std::vector<RowSegment> own_segments;
   std::vector<SumRing> rings;  ///< [ring]
-  PixelRings equal_rings;      ///< all partners have as many pixels
-  /// A quarter of a turn and a reflection leave the ring and its partners as they are.
-  PixelRings symmetric_rings;
-  PixelRings other_rings;
+  PixelRingSets pixels;
+  PixelRingSets conjugates;  ///< of the conjugates of fields of spin, added to all other sums
 
   /// Returns the bytes of the tables on the device.
   std::int64_t table_bytes() const;
@@ -112,7 +118,7 @@ struct RingSumPlan {
   std::int32_t rule_of(std::int64_t around);
   void add_sines();
   void plan_pixels(const RingConvolutionPlan& plan);
-  void add_pixel_ring(const PixelRing& ring);
+  void add_pixel_ring(const PixelRing& ring, PixelRingSets& sets) const;
 };
 
 }  // namespace ringweave::detail::gpu

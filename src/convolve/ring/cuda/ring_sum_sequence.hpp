@@ -56,9 +56,8 @@ class RingSumSequence {
         segments_(machine.upload(plan.segments)),
         own_orders_(machine.upload(plan.own_orders)),
         own_segments_(machine.upload(plan.own_segments)),
-        equal_rings_(upload(plan.equal_rings, machine)),
-        symmetric_rings_(upload(plan.symmetric_rings, machine)),
-        other_rings_(upload(plan.other_rings, machine)) {
+        pixels_(upload(plan.pixels, machine)),
+        conjugates_(upload(plan.conjugates, machine)) {
     const UnitPowers powers(plan.powers);
     const auto factors = powers.factors();
     powers_ = machine.upload(reinterpret_cast<const Double2*>(factors.data()), factors.size());
@@ -96,26 +95,25 @@ class RingSumSequence {
   void sum_pixels(const MapsOfKernel& maps, SumMap<const T> own, SumMap<const T> halo,
                   SumMap<T> out) {
     for_fields(maps, [&](auto fields, std::int64_t first_map) {
-      using Fields = decltype(fields);
-      const auto launch = [&](auto as, PixelRingsThere& rings) {
-        using Launch = typename decltype(as)::type;
-        if (rings.count == 0) return;
-        const std::int64_t n_pieces = Launch::pieces(rings.longest);
-        const Launch work{{tables(), lookup(maps.kernel), fields, rings.rings.data(), n_pieces,
-                           first_map, own, halo, out}};
-        machine_->launch(work, rings.count * n_pieces);
-      };
-      launch(std::type_identity<SumEqualRings<T, Fields>>(), equal_rings_);
-      launch(std::type_identity<SumPixels<T, Fields, Symmetry::quarters>>(), symmetric_rings_);
-      launch(std::type_identity<SumPixels<T, Fields, Symmetry::none>>(), other_rings_);
+      launch_sums<T>(fields, maps.kernel, first_map, pixels_, own, halo, out);
     });
+  }
+
+  /// Adds the sums of the conjugates of fields of spin, after those of the fields.
+  template <class T>
+  void sum_conjugates(const MapsOfKernel& maps, SumMap<const T> own, SumMap<const T> halo,
+                      SumMap<T> out) {
+    for (std::int64_t map = maps.first_map; map < maps.end_map(); map += ConjugateMaps::maps)
+      launch_sums<T>(ConjugateMaps{spin_}, maps.kernel, map, conjugates_, own, halo, out);
   }
 
   std::int64_t bytes() const {
     std::int64_t sum = rings_.bytes() + outputs_.bytes() + tiles_.bytes() + rules_.bytes() +
                        sines_.bytes() + orders_.bytes() + segments_.bytes() + own_orders_.bytes() +
-                       own_segments_.bytes() + powers_.bytes() + equal_rings_.rings.bytes() +
-                       symmetric_rings_.rings.bytes() + other_rings_.rings.bytes();
+                       own_segments_.bytes() + powers_.bytes();
+    for (const PixelRingSetsThere* sets : {&pixels_, &conjugates_}) {
+      sum += sets->equal.rings.bytes() + sets->symmetric.rings.bytes() + sets->other.rings.bytes();
+    }
     for (const Kernel& kernel : kernels_) {
       sum += kernel.coefficients.bytes() + kernel.first_piece.bytes() + kernel.piece_end.bytes() +
              kernel.piece_centre.bytes();
@@ -140,6 +138,11 @@ class RingSumSequence {
     std::int64_t count;
     std::int64_t longest;
   };
+  struct PixelRingSetsThere {
+    PixelRingsThere equal;
+    PixelRingsThere symmetric;
+    PixelRingsThere other;
+  };
 
   /// Calls work(fields of a launch, their first map).
   template <class Work>
@@ -156,6 +159,28 @@ class RingSumSequence {
   static PixelRingsThere upload(const PixelRings& rings, Machine& machine) {
     return {machine.upload(rings.rings), ssize64(rings.rings), rings.longest};
   }
+  static PixelRingSetsThere upload(const PixelRingSets& sets, Machine& machine) {
+    return {upload(sets.equal, machine), upload(sets.symmetric, machine),
+            upload(sets.other, machine)};
+  }
+
+  template <class T, class Fields>
+  void launch_sums(const Fields& fields, std::int64_t kernel, std::int64_t first_map,
+                   PixelRingSetsThere& sets, SumMap<const T> own, SumMap<const T> halo,
+                   SumMap<T> out) {
+    const auto launch = [&](auto as, PixelRingsThere& rings) {
+      using Launch = typename decltype(as)::type;
+      if (rings.count == 0) return;
+      const std::int64_t n_pieces = Launch::pieces(rings.longest);
+      const Launch work{{tables(), lookup(kernel), fields, rings.rings.data(), n_pieces, first_map,
+                         own, halo, out}};
+      machine_->launch(work, rings.count * n_pieces);
+    };
+    launch(std::type_identity<SumEqualRings<T, Fields>>(), sets.equal);
+    launch(std::type_identity<SumPixels<T, Fields, Symmetry::quarters>>(), sets.symmetric);
+    launch(std::type_identity<SumPixels<T, Fields, Symmetry::none>>(), sets.other);
+  }
+
   KernelLookup lookup(std::int64_t number) {
     Kernel& kernel = kernels_[to_size(number)];
     KernelLookup lookup = kernel.host;
@@ -186,9 +211,8 @@ class RingSumSequence {
   Buffer<RowSegment> segments_;
   Buffer<OrderSegments> own_orders_;
   Buffer<RowSegment> own_segments_;
-  PixelRingsThere equal_rings_;
-  PixelRingsThere symmetric_rings_;
-  PixelRingsThere other_rings_;
+  PixelRingSetsThere pixels_;
+  PixelRingSetsThere conjugates_;
   Buffer<Double2> powers_;
   std::vector<Kernel> kernels_;
 };

@@ -21,7 +21,7 @@ struct SumEqualRings : PixelSums<T, Fields> {
   using typename Base::Partner;
   using typename Base::Shifts;
   using typename Base::Value;
-  static constexpr int least_blocks = 4;
+  static constexpr int least_blocks = Fields::least_blocks;
   static constexpr int pixels_of_thread = 8;
   static constexpr int pixels_of_block = pixels_of_thread * block_threads;
   static constexpr int shifts_together = block_threads;

@@ -155,7 +155,7 @@ struct SumPixels : PixelSums<T, Fields> {
   using typename Base::Partner;
   using typename Base::Shifts;
   using typename Base::Value;
-  static constexpr int least_blocks = 4;
+  static constexpr int least_blocks = Fields::least_blocks;
   static constexpr int turns = symmetry == Symmetry::quarters ? 4 : 1;
   static constexpr int sides = symmetry == Symmetry::quarters ? 2 : 1;  ///< as it is, reflected
 
