@@ -24,7 +24,8 @@ struct DeviceCosts {
   CostCurve to_device;
   CostCurve to_host;
   // Measured seconds over those RingConvolutionPlan predicts of one thread of the host, stencil and
-  // sectors together. Size: pixels of the longest ring.
+  // sectors together, of scalar maps; fields of spin are taken to be alike. Size: pixels of the
+  // longest ring.
   CostCurve convolution_pixels;
   CostCurve convolution_ring_fft;
   CostCurve convolution_modes;

@@ -106,9 +106,12 @@ void add_missing(Json& json, const std::array<NamedCurve<Owner>, n>& named,
   }
 }
 
-/// Adds the costs that files of earlier versions lack: those of the typical machine and of an H100.
+/// Adds the costs that files of earlier versions lack: those of the typical machine and of an H100;
+/// sums over pixels of fields of spin are as far from predicted ones as those of scalar fields.
 Json with_later_costs(Json json) {
-  add_missing(json, machine_curves, {"point_sums", "convolution_spin"}, typical_machine);
+  add_missing(json, machine_curves, {"point_sums"}, typical_machine);
+  if (json.contains("convolution_sectors") && !json.contains("convolution_spin"))
+    json["convolution_spin"] = json["convolution_sectors"];
   if (json.contains("device") && json["device"].is_object()) {
     add_missing(json["device"], device_curves,
                 {"convolution_pixels", "convolution_ring_fft", "convolution_modes"},

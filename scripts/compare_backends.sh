@@ -47,9 +47,9 @@ run smooth sky_host.h5 whole.h5 "${scalar[@]}" --method harmonic --backend host
 for backend in host cuda; do compare whole.h5 "split_$backend.h5" 2e-4; done
 
 split=(--fwhm "$fwhm" --iter 0 --method split --error 1e-4 --input-cl cl.txt --cl-kind cl)
-run smooth sky_host.h5 whole.h5 --fwhm "$fwhm" --iter 0 --method harmonic --backend host --overwrite
+run smooth sky_host.h5 whole.h5 --fwhm "$fwhm" --iter 0 --method harmonic --backend host
 for stage in harmonic=cuda,rings=host harmonic=host,rings=cuda harmonic=cuda,rings=cuda; do
-  run smooth sky_host.h5 split_cuda.h5 "${split[@]}" --stage "$stage" --overwrite
+  run smooth sky_host.h5 split_cuda.h5 "${split[@]}" --stage "$stage"
   compare whole.h5 split_cuda.h5 2e-4
 done
 

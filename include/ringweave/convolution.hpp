@@ -118,7 +118,8 @@ class RingConvolution {
   /// Returns the bytes this rank handed to MPI in the last convolve(): pixels and modes of its
   /// halo.
   std::int64_t halo_bytes_sent() const;
-  /// Returns the seconds of "halo", "ring_fft", "modes", "stencil", "sectors" of this rank so far.
+  /// Returns the seconds of "halo", "ring_fft", "modes", "stencil", "sectors" of this rank so far;
+  /// on a device of "pixels" in place of the last two, and of "upload" and "download".
   StageTimes& times();
 
   /// Returns the plan, for Ringweave's own reports.

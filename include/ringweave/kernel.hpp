@@ -80,7 +80,7 @@ class RadialKernel {
 
   /// Makes the kernel of the conjugate of a field of spin s: the integrand has K(theta) exp(i s
   /// gamma') and the conjugate of the field, gamma' the angle between the directions of both as
-  /// mirror images, and K(theta) = sum_l (2l+1)/4pi b_l d^l_s,-s(theta). With it E and B are
+  /// mirror images, and K(theta) = (-1)^s sum_l (2l+1)/4pi b_l d^l_s,-s(theta). With it E and B are
   /// multiplied by factors of their own, b^E and b^B: those of the field's kernel are
   /// (b^E + b^B) / 2, those of its conjugate's (b^E - b^B) / 2
   /// (RingConvolutionSpec::conjugate_kernels).

@@ -5,12 +5,10 @@
 #include <omp.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "app/report/transform_report.hpp"
@@ -33,27 +31,21 @@ void put_into(TransformSpec& spec, const StagePlaces& stages) {
   spec.on_device = stages.on_device();
 }
 
-/// Two stages or parts with their places.
-using NamedPlaces = std::array<std::pair<const char*, Backend>, 2>;
-
 /// Reports a choice once, also when a command makes the same choice again.
 void record(Run& run, const NamedPlaces& places, const std::string& why) {
-  const auto& [one, other] = places;
-  const bool are_mixed = one.second != other.second;
-  const char* name = name_of(are_mixed ? Backend::cuda : one.second);
+  const char* name = name_of(places.are_mixed() ? Backend::cuda : places.of_first);
   nlohmann::ordered_json choice = {{"name", name}, {"because", why}};
-  if (are_mixed)
-    choice["stages"] = {{one.first, name_of(one.second)}, {other.first, name_of(other.second)}};
+  if (places.are_mixed()) {
+    choice["stages"] = {{places.first, name_of(places.of_first)},
+                        {places.second, name_of(places.of_second)}};
+  }
   if (run.report["backend"] == choice) return;
   run.report["backend"] = choice;
-  run.detail(fmt::format("backend: {}, because {}",
-                         are_mixed ? fmt::format("{}={},{}={}", one.first, name_of(one.second),
-                                                 other.first, name_of(other.second))
-                                   : name,
-                         why));
+  run.detail(
+      fmt::format("backend: {}, because {}", places.are_mixed() ? places.text() : name, why));
 }
 void record(Run& run, const StagePlaces& stages, const std::string& why) {
-  record(run, NamedPlaces{{{"legendre", stages.legendre}, {"fft", stages.ring_fft}}}, why);
+  record(run, stages.named(), why);
 }
 void record(Run& run, Backend backend, const std::string& why) {
   record(run, StagePlaces{backend, backend}, why);
@@ -169,8 +161,8 @@ void choose_backend(Run& run, const TransformOptions& asked, TransformSpec& spec
 
 Backend choose_faster_backend(Run& run, const std::string& asked,
                               const std::function<Estimate(Backend)>& predict) {
-  const Backend backend = choose_backend(run, asked);
-  if (asked != "auto" || backend == Backend::host || !run.machine.device) return backend;
+  if (asked != "auto" || !run.machine.device || !every_rank_has_a_device(run))
+    return choose_backend(run, asked);
   const double on_host = of_slowest(run.comm, predict(Backend::host)).seconds;
   const double on_device = of_slowest(run.comm, predict(Backend::cuda)).seconds;
   const Backend fastest = on_device <= on_host ? Backend::cuda : Backend::host;
@@ -186,10 +178,9 @@ SplitBackends choose_split_backends(Run& run, const TransformOptions& asked) {
     parts.harmonic = choose_backend(run, asked.backend);
   } else {
     parts = split_backends_named(asked.stage);
-    const bool use_a_device = parts.harmonic == Backend::cuda || parts.rings == Backend::cuda;
-    if (use_a_device) require_device(run, "--stage " + asked.stage);
-    record(run, NamedPlaces{{{"harmonic", parts.harmonic}, {"rings", parts.rings}}},
-           "--stage says so");
+    const NamedPlaces places{"harmonic", parts.harmonic, "rings", parts.rings};
+    if (places.use_a_device()) require_device(run, "--stage " + asked.stage);
+    record(run, places, "--stage says so");
   }
   const bool at_once = parts.harmonic != parts.rings && threads_may_call_mpi();
   parts.at_once = run.comm.min(std::int64_t{at_once}) == 1;

@@ -16,7 +16,7 @@ namespace {
 
 /// Returns the places of two stages of these names.
 std::pair<Backend, Backend> places_named(const std::string& text, const std::string& first,
-                                         const std::string& second) {
+                                         const std::string& second, const std::string& hint) {
   std::optional<Backend> of_first;
   std::optional<Backend> of_second;
   bool is_understood = true;
@@ -31,8 +31,8 @@ std::pair<Backend, Backend> places_named(const std::string& text, const std::str
     found = place == "=cuda" ? Backend::cuda : Backend::host;
   }
   if (is_understood && of_first && of_second) return {*of_first, *of_second};
-  throw UsageError(fmt::format("--stage {}: expected {}=PLACE,{}=PLACE, each PLACE host or cuda",
-                               text, first, second));
+  throw UsageError(fmt::format("--stage {}: expected {}=PLACE,{}=PLACE, each PLACE host or cuda{}",
+                               text, first, second, hint));
 }
 
 }  // namespace
@@ -44,17 +44,21 @@ StagesOnDevice StagePlaces::on_device() const {
   return legendre == Backend::cuda ? StagesOnDevice::legendre : StagesOnDevice::ring_fft;
 }
 
-std::string StagePlaces::text() const {
-  return fmt::format("legendre={},fft={}", name_of(legendre), name_of(ring_fft));
+std::string NamedPlaces::text() const {
+  return fmt::format("{}={},{}={}", first, name_of(of_first), second, name_of(of_second));
 }
 
 StagePlaces stage_places_named(const std::string& text) {
-  const auto [legendre, ring_fft] = places_named(text, "legendre", "fft");
+  const auto [legendre, ring_fft] =
+      places_named(text, "legendre", "fft",
+                   text.starts_with("harmonic") || text.starts_with("rings")
+                       ? "; those of a split kernel need --method split"
+                       : "");
   return {legendre, ring_fft};
 }
 
 SplitBackends split_backends_named(const std::string& text) {
-  const auto [harmonic, rings] = places_named(text, "harmonic", "rings");
+  const auto [harmonic, rings] = places_named(text, "harmonic", "rings", "");
   return {harmonic, rings};
 }
 

@@ -248,7 +248,8 @@ class Auto(Predictions):
         rings = {key: 1e-6 for key in self.machine if key.startswith("convolution_")}
         self.fast_rings = self.write_machine("fast_rings.json", **rings)
         self.fast_harmonics = self.write_machine(
-            "fast_harmonics.json", legendre_scalar=1e-6, legendre_spin=1e-6, ring_fft=1e-6, ring_fft_modes=1e-6, transform_planning=1e-6)
+            "fast_harmonics.json", legendre_scalar=1e-6, legendre_spin=1e-6, ring_fft=1e-6, ring_fft_modes=1e-6,
+            transform_planning=1e-6)
 
     def test_takes_what_is_predicted_to_be_faster_and_computes_the_same(self):
         expected = self.auto("--fields", "T", "--iter", 0, "--method", "harmonic")[1]
@@ -418,8 +419,8 @@ class SmoothBySplit(Predictions):
         for ranks in (1, 3):
             for fields in ("TQU", "QU"):
                 self.refused("smooth", "sky.h5", "none.h5", "--beam", "two.txt", "--method", "split", "--fields", fields,
-                             code=2, says=["--method split smooths Q and U with one beam", "use --method ring or harmonic"],
-                             ranks=ranks)
+                             code=2, ranks=ranks,
+                             says=["--method split smooths Q and U with one beam", "use --method ring or harmonic"])
         self.refused(*usual, "--error", 1e-12, code=2, says=["--method split, Q and U: no compact part keeps the error"])
         for options, says in ((("--fields", "T", "--iter", 2), "--iter"),
                               (("--fields", "T", "--support", "1deg"), "--support"),

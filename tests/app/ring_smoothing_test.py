@@ -228,6 +228,16 @@ class Fields(RingSmoothing):
         refused = self.done("smooth", "sky.h5", "out.h5", "--method", "ring", *options, "--error", "1e-3", "--support",
                             f"{supports[0]}deg", "--overwrite", code=2)
         self.assertIn(f"--support {supports[1]:.4g}deg would do", refused.err)
+        np.savetxt(self.folder / "low.txt", np.column_stack([degrees, degrees < 2]), header="l EE")
+        refused = self.done("smooth", "sky.h5", "out.h5", "--method", "ring", *options, "--input-cl", "low.txt",
+                            "--overwrite", code=2, ranks=2)
+        self.assertIn("the spectrum of --input-cl has no power", refused.err)
+        self.masked_sky("masked.h5")
+        masks = ("--unseen", "normalize", "--beam", "two.txt")
+        expected = self.harmonic(*masks, source="masked.h5", width=())
+        for ranks in (1, 3):
+            ours = self.ring(*masks, "--error", 1e-3, source="masked.h5", ranks=ranks, width=())[1]
+            self.assert_close(ours, expected, 1e-2)  # divided by small sums of weights
 
     def test_all_columns_as_scalar_maps(self):
         each = []

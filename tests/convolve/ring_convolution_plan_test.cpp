@@ -92,6 +92,28 @@ TEST(RingConvolutionPlan, BandsTakeEquallyLong) {
   }
 }
 
+TEST(RingConvolutionPlan, CountsTheSumsOfWideKernelsOfConjugates) {
+  RingConvolutionSpec spec;
+  spec.grid = std::make_shared<const RingGrid>(RingGrid::healpix(64));
+  spec.kernels = {RadialKernel::gaussian(2 * degree, KernelSupport::automatic(1e-3), 2)};
+  spec.n_maps = 2;
+  spec.ring_bands =
+      std::make_shared<const RingDistribution>(RingConvolutionPlan(spec, 0, 3).bands());
+  const RingConvolutionPlan alone(spec, 1, 3);
+  EXPECT_GT(alone.mode_halo().halo_size, 0);
+  std::vector<double> seconds;
+  for (const double support : {5 * degree, 50 * degree}) {
+    spec.conjugate_kernels = {RadialKernel::of_conjugate(std::vector<double>(100, 1.0),
+                                                         KernelSupport::angle(support), 2)};
+    const RingConvolutionPlan plan(spec, 1, 3);
+    seconds.push_back(plan.predicted().total() - alone.predicted().total());
+    EXPECT_EQ(plan.support(), std::max(support, alone.support()));
+    EXPECT_EQ(plan.window(100), alone.window(100));
+    EXPECT_EQ(plan.mode_halo().halo_size, alone.mode_halo().halo_size);
+  }
+  EXPECT_GT(seconds[1], 50 * seconds[0]);
+}
+
 TEST(RingConvolutionEstimate, OfADeviceIsItsPartOfTheHostsSecondsAndTheCopies) {
   RingConvolutionSpec spec = spec_of(RingGrid::healpix(64), 3 * degree, ConvolutionPath::automatic);
   spec.n_maps = 2;

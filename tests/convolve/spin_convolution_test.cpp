@@ -137,11 +137,14 @@ TEST(SpinConvolution, OfConjugatesIsTheirSumOverPixelsTurnedByTheBearingsAtBothE
       expected.q[p] += more.q[p];
       expected.u[p] += more.u[p];
     }
-    SCOPED_TRACE(of.name);
-    RingConvolutionSpec spec = spec_of(of.grid, of.kernel, of.paths.back());
-    spec.conjugate_kernels = {kernel};
-    expect_near(convolved<double>(spec, {field})[0], expected, tolerance::round_trip);
-    expect_near(convolved<float>(spec, {field})[0], expected, tolerance::single_storage);
+    for (const Path path : of.paths) {
+      SCOPED_TRACE(of.name + ", path " + std::to_string(static_cast<int>(path)));
+      RingConvolutionSpec spec = spec_of(of.grid, of.kernel, path);
+      spec.conjugate_kernels = {kernel};
+      expect_near(convolved<double>(spec, {field})[0], expected, tolerance::round_trip);
+      if (path != Path::pixels) continue;
+      expect_near(convolved<float>(spec, {field})[0], expected, tolerance::single_storage);
+    }
   }
 }
 

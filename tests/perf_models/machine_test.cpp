@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "perf_models/machine_combination.hpp"
-#include "perf_models/machine_curves.hpp"
 #include "perf_models/machine_file.hpp"
 #include "perf_models/point_model.hpp"
 #include "perf_models/transform_model.hpp"
@@ -49,17 +48,18 @@ TEST(Machine, SurvivesItsFile) {
   EXPECT_EQ(machine_text(read), machine_text(machine));
 }
 
-TEST(Machine, OfAnEarlierVersionHasTypicalCostsOfWhatCameLater) {
-  for (const auto& [name, curve] : {NamedCurve{"point_sums", &Machine::point_sums},
-                                    NamedCurve{"convolution_spin", &Machine::convolution_spin}}) {
-    Machine machine = typical_machine();
-    machine.*curve = CostCurve({{100, 1e-3}}, 0.1);
-    const std::string text = machine_text(machine);
-    EXPECT_EQ((parse_machine(text, "").*curve).points()[0].seconds, 1e-3);
-    const std::string without = replaced(text, '"' + std::string(name) + '"', "\"other\"");
-    EXPECT_EQ((parse_machine(without, "").*curve).points()[0].seconds,
-              (typical_machine().*curve).points()[0].seconds);
-  }
+TEST(Machine, OfAnEarlierVersionHasLikelyCostsOfWhatCameLater) {
+  Machine machine = typical_machine();
+  machine.point_sums = machine.convolution_spin = CostCurve({{100, 1e-3}}, 0.1);
+  machine.convolution_sectors = CostCurve({{100, 3}}, 0.1);
+  const std::string text = machine_text(machine);
+  EXPECT_EQ(parse_machine(text, "").point_sums.points()[0].seconds, 1e-3);
+  EXPECT_EQ(parse_machine(text, "").convolution_spin.points()[0].seconds, 1e-3);
+  std::string without = replaced(text, "\"point_sums\"", "\"other\"");
+  without = replaced(without, "\"convolution_spin\"", "\"another\"");
+  EXPECT_EQ(parse_machine(without, "").point_sums.points()[0].seconds,
+            typical_machine().point_sums.points()[0].seconds);
+  EXPECT_EQ(parse_machine(without, "").convolution_spin.points()[0].seconds, 3);
 }
 
 TEST(PointModel, SharesSumsOverThreadsAndSendsValues) {

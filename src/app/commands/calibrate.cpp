@@ -117,7 +117,7 @@ int calibrate(Run& run, const CalibrateOptions& options) {
   sizes.most_nside = options.nside;
   sizes.least_nside = std::min(sizes.least_nside, sizes.most_nside);
   sizes.repeats = options.repeats;
-  const std::string time = time_text(predict_calibration(run, sizes));
+  const std::string time = time_text(predict_calibration(run, sizes, backend));
   if (run.options.dry_run) {
     run.say(fmt::format(
         "plan: transforms, convolutions and files of nside {} to {}, {} turns: about {}{}",

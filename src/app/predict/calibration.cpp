@@ -380,10 +380,12 @@ std::string processor_name() {
 DeviceCosts device_of(const Run& run, const StageSamples& samples) {
   const std::string name =
       run.comm.broadcast(agreed(run.comm, [] { return device_identity().name; }), 0);
-  if (!samples.stages.contains("legendre_scalar") || !samples.stages.contains("legendre_spin") ||
-      !samples.stages.contains("convolution_modes")) {
-    throw ResourceError("calibrate: no transform or no convolution that was timed fits " + name +
-                        "; free its memory, or give a lower --nside");
+  for (const auto& [cost, curve] : device_curves) {
+    if (samples.stages.contains(cost)) continue;
+    throw ResourceError(fmt::format(
+        "calibrate: nothing that was timed on {} measures its \"{}\"; free its memory, or give a "
+        "lower --nside",
+        name, cost));
   }
   return fit_device(name, samples);
 }
@@ -442,9 +444,11 @@ Machine calibrate_machine(Run& run, const CalibrationSizes& sizes, Backend backe
   return machine;
 }
 
-double predict_calibration(const Run& run, const CalibrationSizes& sizes) {
+double predict_calibration(const Run& run, const CalibrationSizes& sizes, Backend backend) {
   const Communicator& comm = run.comm;
-  constexpr double of_each_nside = 12 * rest_seconds + 1.4;  // kernels and plans are made
+  // A device rests before each of its convolutions too; what it computes takes less time.
+  const double of_each_nside =
+      (backend == Backend::cuda ? 17 : 12) * rest_seconds + 1.4;  // kernels and plans are made
   // Both directions of transforms, which are cold, also to points, then convolutions, a search for
   // a split, files.
   constexpr double transforms = 9;

@@ -25,8 +25,8 @@ struct CalibrationSizes {
 Machine calibrate_machine(Run& run, const CalibrationSizes& sizes, Backend backend,
                           const std::string& folder);
 
-/// Returns about how many seconds calibrate_machine() takes without devices, by the machine file in
-/// use. Collective.
-double predict_calibration(const Run& run, const CalibrationSizes& sizes);
+/// Returns about how many seconds calibrate_machine() takes by the machine file in use, without
+/// what a device computes. Collective.
+double predict_calibration(const Run& run, const CalibrationSizes& sizes, Backend backend);
 
 }  // namespace ringweave::detail::inline app

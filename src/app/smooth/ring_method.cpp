@@ -92,7 +92,7 @@ class RingMethod final : public ConvolutionMethod<RingConvolution> {
         cut_(std::move(cut)),
         spins_(plan_of_spins(run, job, cut_)),
         scalars_(plan_of_scalars(run, job, cut_, spins_)),
-        ranks_of_device_(ranks_of_device(run)),
+        ranks_of_device_(job.options.transform.backend == "host" ? 1 : ranks_of_device(run)),
         backend_(choose_ring_backend()) {}
 
   std::string name() const override { return "ring"; }
@@ -107,8 +107,6 @@ class RingMethod final : public ConvolutionMethod<RingConvolution> {
 
   std::vector<MapRange> plan() override {
     warn_where_raised(run_, job_.options, cut_.b_l);
-    // The report has the choice of the method that is taken, not of the last one tried.
-    backend_ = choose_ring_backend();
     return one_by_one(run_, job_.maps, job_.options.maps, "--method ring takes them so");
   }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,7 +22,7 @@ std::string why_not_rings(const SmoothJob& job) {
     return fmt::format("--iter {} corrects the quadrature, which takes a_lm", job.smoothing.n_iter);
   if (job.smoothing.tolerance > 0) return "--tol corrects the quadrature, which takes a_lm";
   if (options.analysis.weights != "none") return "--weights are those of an analysis";
-  if (!options.transform.stage.empty()) return "--stage is for the stages of a transform";
+  if (!options.transform.stage.empty()) return "--stage names those of a transform";
   return "";
 }
 
@@ -78,6 +79,7 @@ std::unique_ptr<SmoothingMethod> split_where_it_pays(Run& run, SmoothJob& job, i
 struct Candidate {
   std::unique_ptr<SmoothingMethod> method;
   Estimate seconds;
+  nlohmann::ordered_json backend;  ///< as the report says what it chose
 };
 
 bool is_faster(const Candidate& one, const Candidate& other) {
@@ -104,7 +106,7 @@ std::unique_ptr<SmoothingMethod> fastest_method(Run& run, SmoothJob& job) {
     if (method == nullptr) return;
     // All ranks must come to the same choice, whatever threads each has.
     const Estimate seconds = of_slowest(run.comm, method->predict());
-    candidates.push_back({std::move(method), seconds});
+    candidates.push_back({std::move(method), seconds, run.report["backend"]});
   };
   const auto fastest = [&] {
     return std::min_element(candidates.begin(), candidates.end(), is_faster);
@@ -117,6 +119,8 @@ std::unique_ptr<SmoothingMethod> fastest_method(Run& run, SmoothJob& job) {
   if (harmonic.mmax <= asked) harmonic.mmax = std::min(harmonic.mmax, harmonic.lmax);
   add(harmonic_method(run, job, harmonic));
   add(split_where_it_pays(run, job, asked, fastest()->seconds.seconds));
+  const auto best = fastest();
+  run.report["backend"] = best->backend;
   if (candidates.size() == 1) {
     job.why_method = harmonic_because(against);
     return std::move(candidates.front().method);
@@ -128,7 +132,6 @@ std::unique_ptr<SmoothingMethod> fastest_method(Run& run, SmoothJob& job) {
   std::vector<std::string> ways;
   for (const Candidate& candidate : candidates)
     ways.push_back(candidate.method->label() + " " + seconds_text(candidate.seconds));
-  const auto best = fastest();
   job.why_method = fmt::format(
       "{}, predicted to be the fastest to a relative error of {:.2g}: {}{}", best->method->name(),
       error, fmt::join(ways, ", "), against.empty() ? "" : "; " + against);

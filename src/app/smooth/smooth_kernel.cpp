@@ -180,10 +180,15 @@ TwoKernels cut_two_kernels(const KernelSource& source, const SmoothOptions& opti
   const double of_field = rms_of(source.of_e_and_b(0.5), cl);
   const double of_conjugate = rms_of(source.of_e_and_b(-0.5), cl);
   const double whole = std::hypot(of_field, of_conjugate);
+  if (!(of_field > 0)) {
+    throw UsageError(
+        "the spectrum of --input-cl has no power at the degrees that the beams of E and B let "
+        "through; give that of the maps, to higher degrees");
+  }
   const auto automatic = [&](double of_kernel) {
     constexpr double most = 0.5;
-    return support_for(std::min(error * whole / (std::numbers::sqrt2 * of_kernel), most), options,
-                       cl);
+    const double part = error * whole / (std::numbers::sqrt2 * of_kernel);
+    return support_for(std::clamp(part, KernelSupport::least_error, most), options, cl);
   };
   const bool is_given = !options.support.empty();
   const auto cut = [&](bool is_automatic) {
@@ -215,19 +220,26 @@ std::size_t degree_of_two_beams(const Beam& beam) {
   return std::min(l, beam.e.size());
 }
 
-/// Returns the relative rms of degrees above lmax in maps of spectrum C_l, white noise if that is
-/// empty, convolved with the whole of a kernel.
-double rms_above(const RadialKernel& kernel, const std::vector<double>& cl, int lmax) {
-  if (cl.empty()) return std::sqrt(kernel.power_beyond(lmax));
-  const std::vector<double> k_l = kernel.whole_multipoles(static_cast<int>(cl.size()) - 1);
-  double beyond = 0;
+bool has_one_beam(const Beam& beam) { return degree_of_two_beams(beam) == beam.e.size(); }
+
+/// Powers, but for a factor, of maps convolved with the whole of a kernel.
+struct PowerAbove {
+  double beyond = 0;  ///< of degrees above lmax
   double whole = 0;
-  for (std::size_t l = 0; l < cl.size(); ++l) {
-    const double power = (2.0 * static_cast<double>(l) + 1) * cl[l] * k_l[l] * k_l[l];
-    whole += power;
-    if (l > to_size(std::int64_t{lmax})) beyond += power;
+};
+
+/// Maps have spectrum C_l; white noise, if that is empty.
+PowerAbove power_above(const RadialKernel& kernel, const std::vector<double>& cl, int lmax) {
+  PowerAbove power;
+  const int most = cl.empty() ? std::max(kernel.degree(), lmax) : static_cast<int>(cl.size()) - 1;
+  const std::vector<double> k_l = kernel.whole_multipoles(most);
+  for (std::size_t l = 0; l < k_l.size(); ++l) {
+    const double of_degree =
+        (2.0 * static_cast<double>(l) + 1) * (cl.empty() ? 1 : cl[l]) * k_l[l] * k_l[l];
+    power.whole += of_degree;
+    if (l > to_size(std::int64_t{lmax})) power.beyond += of_degree;
   }
-  return whole > 0 ? std::sqrt(beyond / whole) : 0;
+  return power;
 }
 
 void refuse_too_narrow(const CutKernel& cut, const RingGrid& grid) {
@@ -259,8 +271,6 @@ std::vector<double> input_spectrum(Run& run, const SmoothOptions& options, Field
   const auto values = spectra.values(Spectra::EE);
   return {values.begin(), values.end()};
 }
-
-bool has_one_beam(const Beam& beam) { return degree_of_two_beams(beam) == beam.e.size(); }
 
 void require_one_beam(const Beam& beam, const std::string& method) {
   const std::size_t l = degree_of_two_beams(beam);
@@ -314,8 +324,23 @@ CutKernel cut_kernel(Run& run, const SmoothOptions& options, const RingGrid& gri
 }
 
 double CutKernel::rms_beyond(int lmax) const {
-  const double of_scalars = has_scalars ? rms_above(kernel, cl, lmax) : 0;
-  return std::max(of_scalars, spin ? rms_above(*spin, cl_of_spin, lmax) : 0);
+  const auto rms = [](const PowerAbove& power) {
+    return power.whole > 0 ? std::sqrt(power.beyond / power.whole) : 0;
+  };
+  // The power of a kernel with an edge goes on to all degrees.
+  double of_scalars = 0;
+  if (has_scalars) {
+    of_scalars =
+        cl.empty() ? std::sqrt(kernel.power_beyond(lmax)) : rms(power_above(kernel, cl, lmax));
+  }
+  if (!spin) return of_scalars;
+  PowerAbove power = power_above(*spin, cl_of_spin, lmax);
+  if (conjugate) {
+    const PowerAbove more = power_above(*conjugate, cl_of_spin, lmax);
+    power.beyond += more.beyond;
+    power.whole += more.whole;
+  }
+  return std::max(of_scalars, rms(power));
 }
 
 void warn_where_narrow(Run& run, const CutKernel& cut, const RingGrid& grid) {

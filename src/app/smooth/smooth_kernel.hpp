@@ -25,11 +25,8 @@ std::vector<double> temperature_spectrum(Run& run, const std::string& path,
 /// DataError.
 std::vector<double> input_spectrum(Run& run, const SmoothOptions& options, Fields fields);
 
-/// Returns whether E and B have one beam. Those of their own need a second kernel, for the
+/// Throws UsageError unless E and B have one beam. Those of their own need a second kernel, for the
 /// conjugate of Q + i U.
-bool has_one_beam(const Beam& beam);
-
-/// Throws UsageError unless they have.
 void require_one_beam(const Beam& beam, const std::string& method);
 
 /// The kernels of a convolution on rings, cut, and their errors: the larger one where there are two

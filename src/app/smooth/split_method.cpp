@@ -280,11 +280,11 @@ class SplitMethod final : public ConvolutionMethod<SplitConvolution> {
   void add_predicted(Prediction& sum, int n, const SplitSearch& search) const {
     const SplitPlan& plan = search.plan;
     const auto n_maps = static_cast<double>(job_.maps.n());
-    const Estimate rings = of_slowest(
-        run_.comm, n * estimate_convolution(plan.rings, run_.machine,
-                                            {plan.rings.spec().backend, omp_get_max_threads(),
-                                             ranks_of_device(run_)})
-                           .total());
+    ConvolutionPlace place{plan.rings.spec().backend, omp_get_max_threads()};
+    if (place.backend == Backend::cuda)
+      place.ranks_of_device = std::min(plan.rings.n_ranks(), ranks_of_device(run_));
+    const Estimate rings =
+        of_slowest(run_.comm, n * estimate_convolution(plan.rings, run_.machine, place).total());
     Estimate harmonic;
     if (plan.harmonic) harmonic = predict_transforms(run_, *plan.harmonic, {2 * n, 0, false}).total;
     Estimate sending;

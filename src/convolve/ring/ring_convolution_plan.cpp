@@ -35,6 +35,14 @@ bool is_symmetric(const RingGrid& grid) {
 
 /// Memory allowed beside the maps and the modes of one, as a share of one map's input and output.
 constexpr double scratch_share = 0.4;
+/// Partners of a ring whose costs are predicted, about; the others are like them.
+constexpr std::int64_t most_partners = 129;
+
+/// Returns the mean number of a ring's pixels within half a width in longitude.
+double pixels_within(double half_width, const Ring& ring) {
+  const auto n = static_cast<double>(ring.n_phi);
+  return std::min(half_width / std::numbers::pi * n + 0.5, n);
+}
 
 /// The share of it that the ring FFT leaves.
 constexpr double share_of_goal = 0.75;
@@ -74,9 +82,9 @@ EqualRun EqualRun::for_grid(const RingGrid& grid) {
 RingConvolutionPlan::RingConvolutionPlan(const RingConvolutionSpec& spec, int rank, int n_ranks)
     : spec_(spec) {
   check();
-  for (const auto* kernels : {&spec_.kernels, &spec_.conjugate_kernels}) {
-    for (const RadialKernel& kernel : *kernels) support_ = std::max(support_, kernel.support());
-  }
+  for (const RadialKernel& kernel : spec_.kernels) support_ = std::max(support_, kernel.support());
+  for (const RadialKernel& kernel : spec_.conjugate_kernels)
+    conjugate_support_ = std::max(conjugate_support_, kernel.support());
   is_symmetric_ = ringweave::detail::is_symmetric(grid());
   sectors_ = SectorRule::for_grid(grid());
   run_ = EqualRun::for_grid(grid());
@@ -186,6 +194,10 @@ RingRange RingConvolutionPlan::window(std::int64_t ring) const {
   return rings_within(grid(), {ring, ring + 1}, support_);
 }
 
+RingRange RingConvolutionPlan::conjugate_window(std::int64_t ring) const {
+  return rings_within(grid(), {ring, ring + 1}, conjugate_support_);
+}
+
 bool RingConvolutionPlan::has_sectors(std::int64_t ring) const {
   const RingRange near = window(ring);
   // Rings summed in another way form a run around this one.
@@ -290,9 +302,9 @@ bool RingConvolutionPlan::makes_rows_by_fft(const ModeRows& modes, double n_summ
          n_summed * (sample + limit * rates.mode_sum);
 }
 
-double RingConvolutionPlan::widest_chord() const {
+double RingConvolutionPlan::widest_chord(const std::vector<RadialKernel>& kernels) {
   double chord = 0;
-  for (const RadialKernel& kernel : spec_.kernels)
+  for (const RadialKernel& kernel : kernels)
     chord = std::max(chord, kernel.table().chord_squared_cut);
   return chord;
 }
@@ -325,7 +337,6 @@ double RingConvolutionPlan::spin_nanoseconds(const Ring& out, const Ring& in, do
 
 ConvolutionSeconds RingConvolutionPlan::predict_ring(const ModeRows& modes, std::int64_t t0,
                                                      double chord) const {
-  constexpr std::int64_t most_partners = 129;
   constexpr double pairs_of_a_tile = 12;
   const ConvolutionRates rates;
   const double n_maps = static_cast<double>(spec_.n_maps);
@@ -363,9 +374,7 @@ ConvolutionSeconds RingConvolutionPlan::predict_ring(const ModeRows& modes, std:
     const double width = RingPairChord(out, in).half_width(chord);
     if (width < 0) continue;
     const double pairs = static_cast<double>(std::min(step, near.end - t));
-    const double n_in = static_cast<double>(in.n_phi);
-    const double taps = std::min(width / std::numbers::pi * n_in + 0.5, n_in);
-    if (has_conjugates()) cost.sectors += pairs * spin_nanoseconds(out, in, taps, rates);
+    const double taps = pixels_within(width, in);
     if (has_modes && modes.zone.contains(t)) {
       const double orders = std::min(modes.limit(t0), modes.limit(t));
       const double share = width / (2 * std::numbers::pi);
@@ -393,7 +402,24 @@ ConvolutionSeconds RingConvolutionPlan::predict_ring(const ModeRows& modes, std:
     }
   }
   if (has_sectors) cost.sectors += rates.sector_pixel * n_out * n_maps;
+  if (has_conjugates()) cost.sectors += conjugate_nanoseconds(t0);
   return cost;
+}
+
+double RingConvolutionPlan::conjugate_nanoseconds(std::int64_t ring) const {
+  const double chord = widest_chord(spec_.conjugate_kernels);
+  const Ring& out = grid().ring(RingId{ring});
+  const RingRange near = conjugate_window(ring);
+  const std::int64_t step = std::max<std::int64_t>(1, near.size() / most_partners);
+  double sum = 0;
+  for (std::int64_t t = near.begin; t < near.end; t += step) {
+    const Ring& in = grid().ring(RingId{t});
+    const double width = RingPairChord(out, in).half_width(chord);
+    if (width < 0) continue;
+    const double pairs = static_cast<double>(std::min(step, near.end - t));
+    sum += pairs * spin_nanoseconds(out, in, pixels_within(width, in), ConvolutionRates());
+  }
+  return sum;
 }
 
 void RingConvolutionPlan::plan_halos(int rank) {
@@ -404,7 +430,7 @@ void RingConvolutionPlan::plan_halos(int rank) {
   }
   mode_orders_ = RingPayload(orders);
   if (has_modes()) mode_halo_ = plan_halo(*bands_, rank, support_, mode_orders_);
-  if (sums_pixels()) pixel_halo_ = plan_halo(*bands_, rank, support_, RingPayload::pixels(grid()));
+  if (sums_pixels()) pixel_halo_ = plan_halo(*bands_, rank, support(), RingPayload::pixels(grid()));
 }
 
 void RingConvolutionPlan::lay_out_rows() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -39,7 +40,7 @@ struct EqualRun {
 /// Who convolves what and how, as plain data made without MPI. Every pair of rings within the
 /// support is summed in exactly one way: by modes where both rings have modes, by a stencil where
 /// both are of the equal run, and else by sectors. Fields of spin have sums of their own in place
-/// of the last two.
+/// of the last two; their conjugates, if they have kernels, are summed over pixels in addition.
 class RingConvolutionPlan {
  public:
   enum class Way { modes, stencil, sectors };
@@ -56,16 +57,20 @@ class RingConvolutionPlan {
   const LocalRings& own() const { return *own_; }
   int spin() const { return spec_.kernels.front().spin(); }  ///< of all fields
   std::int64_t maps_of_field() const { return spin() > 0 ? 2 : 1; }
-  double support() const { return support_; }  ///< the largest of all kernels
-  double widest_chord() const;                 ///< its squared chord
+  /// Returns the largest support of all kernels, those of conjugates included.
+  double support() const { return std::max(support_, conjugate_support_); }
+  /// Returns the largest squared chord of the fields' kernels.
+  double widest_chord() const { return widest_chord(spec_.kernels); }
   /// Returns true if every ring has a mirror at pi - theta with the same pixels.
   bool is_symmetric() const { return is_symmetric_; }
   const SectorRule& sectors() const { return sectors_; }
   const EqualRun& equal_run() const { return run_; }
   const ModeRows& modes() const { return modes_; }
 
-  /// Returns the rings within the support of a ring.
+  /// Returns the rings within the support of the fields' kernels from a ring.
   RingRange window(std::int64_t ring) const;
+  /// Returns the same for the kernels of the fields' conjugates.
+  RingRange conjugate_window(std::int64_t ring) const;
   Way way(std::int64_t a, std::int64_t b) const {
     if (modes_.zone.contains(a) && modes_.zone.contains(b)) return Way::modes;
     return run_.rings.contains(a) && run_.rings.contains(b) ? Way::stencil : Way::sectors;
@@ -136,6 +141,9 @@ class RingConvolutionPlan {
   bool makes_rows_by_fft(const ModeRows& modes, double n_summed, double n_transformed,
                          double limit) const;
   Prediction predict(const ModeRows& modes) const;
+  static double widest_chord(const std::vector<RadialKernel>& kernels);
+  /// Returns the nanoseconds of the sums of conjugates for a ring.
+  double conjugate_nanoseconds(std::int64_t ring) const;
   /// Returns the nanoseconds of sums over pixels of a field of spin for two rings, with this many
   /// pixels of `in` within reach.
   double spin_nanoseconds(const Ring& out, const Ring& in, double taps,
@@ -148,7 +156,8 @@ class RingConvolutionPlan {
   void choose_maps_together();
 
   RingConvolutionSpec spec_;
-  double support_ = 0;
+  double support_ = 0;            ///< of the fields' kernels
+  double conjugate_support_ = 0;  ///< of their conjugates' kernels
   bool is_symmetric_ = false;
   SectorRule sectors_;
   EqualRun run_;

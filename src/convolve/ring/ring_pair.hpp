@@ -61,6 +61,7 @@ struct RingPairTransport {
     return power({(cosine + constant) / 2 - cosine * sin2_half_phi, -sine * sin_phi / 2}, spin);
   }
 
+  /// Returns the power of a factor, 1 or more.
   static RINGWEAVE_HOST_DEVICE Factor power(Factor factor, int exponent) {
     Factor power = factor;
     for (int s = 1; s < exponent; ++s)

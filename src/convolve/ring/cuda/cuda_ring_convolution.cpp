@@ -88,7 +88,7 @@ class CudaRingConvolution final : public RingConvolutionStage {
   /// Components at even distances are aligned for FFTs.
   static std::int64_t even(std::int64_t n) { return (n + 1) / 2 * 2; }
   std::int64_t n_modes() const { return plan_.rows().size() * plan_.maps_together(); }
-  /// Returns the number of maps on the device: those with modes together, and whole pairs, because
+  /// Returns the number of maps on the device: those with modes together, two at least, because
   /// sums over pixels of two maps share the kernel's values.
   std::int64_t maps_at_once() const {
     const std::int64_t least = plan_.has_modes() ? plan_.maps_together() : 1;

@@ -145,7 +145,8 @@ void RingSumPlan::plan_pixels(const RingConvolutionPlan& plan) {
   for (const RingBand& band : plan.own().bands()) {
     for (std::int64_t r = band.rings.begin; r < band.rings.end; ++r) {
       PixelRing ring{r, plan.has_modes(r), plan.window(r), {}};
-      if (plan.has_conjugates()) add_pixel_ring({r, true, plan.window(r), {}}, conjugates);
+      if (plan.has_conjugates())
+        add_pixel_ring({r, true, plan.conjugate_window(r), {}}, conjugates);
       if (ring.has_modes) ring.but = intersection(ring.partners, zone);
       if (ring.but != ring.partners) add_pixel_ring(ring, pixels);
     }

@@ -130,7 +130,7 @@ class SpinPixels::Worker {
     const std::int64_t n_phi = at(ring).n_phi;
     for (std::int64_t m = 0; m < maps_->n_maps; ++m)
       std::fill_n(pieces_.sums + m * longest_, n_phi, 0.0);
-    const RingRange near = plan_->window(ring);
+    const RingRange near = are_conjugates_ ? plan_->conjugate_window(ring) : plan_->window(ring);
     for (std::int64_t t = near.begin; t < near.end; ++t) {
       if (are_conjugates_ || plan_->way(ring, t) != RingConvolutionPlan::Way::modes) add(ring, t);
     }

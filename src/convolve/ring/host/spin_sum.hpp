@@ -29,8 +29,8 @@ void place(const Arc& arc, const RingPairChord& chord, double* sin2_half, double
 void turn(const RingPairTransport& transport, double weight, int spin, const double* sin2_half,
           const double* sin_phi, std::int64_t count, double* re, double* im) noexcept;
 
-/// The same for the conjugate of a field, but for the conjugate of its factor, which a field takes
-/// that is not conjugated.
+/// Multiplies kernel values by the conjugates of the factors of a field's conjugate. Summed with
+/// the field itself they give the conjugates of what the field's conjugate gives.
 void turn_conjugate(const ConjugateTransport& transport, double weight, int spin,
                     const double* sin2_half, const double* sin_phi, std::int64_t count, double* re,
                     double* im) noexcept;
