@@ -80,6 +80,16 @@ struct ScalarMaps {
   }
 };
 
+/// Returns the kernel between two pixels times a weight, turned as a field of spin, or its
+/// conjugate, is on the way.
+template <class Pair>
+RINGWEAVE_HOST_DEVICE Double2 turned_value(const KernelLookup& kernel, const Pair& pair,
+                                           const LongitudeApart& apart, double weight, int spin) {
+  const double scale = weight * kernel.evaluate(pair.chord.squared(apart.sin2_half));
+  const auto factor = pair.transport.factor(apart.sin2_half, apart.sine, spin);
+  return {scale * factor.re, scale * factor.im};
+}
+
 /// The maps Q and U of a field of spin, Q + i U, whose complex kernel is conjugate where the
 /// difference in longitude changes its sign.
 struct SpinMaps {
@@ -101,9 +111,7 @@ struct SpinMaps {
 
   RINGWEAVE_HOST_DEVICE Value value(const KernelLookup& kernel, const Pair& pair,
                                     const LongitudeApart& apart, double weight) const {
-    const double scale = weight * kernel.evaluate(pair.chord.squared(apart.sin2_half));
-    const auto factor = pair.transport.factor(apart.sin2_half, apart.sine, spin);
-    return {scale * factor.re, scale * factor.im};
+    return turned_value(kernel, pair, apart, weight, spin);
   }
   static RINGWEAVE_HOST_DEVICE Value mirrored(Value value) { return conjugate(value); }
   static RINGWEAVE_HOST_DEVICE void add_sample(Value sample, Double2 turn, Value& mode) {
@@ -147,9 +155,7 @@ struct ConjugateMaps {
 
   RINGWEAVE_HOST_DEVICE Value value(const KernelLookup& kernel, const Pair& pair,
                                     const LongitudeApart& apart, double weight) const {
-    const double scale = weight * kernel.evaluate(pair.chord.squared(apart.sin2_half));
-    const auto factor = pair.transport.factor(apart.sin2_half, apart.sine, spin);
-    return {scale * factor.re, scale * factor.im};
+    return turned_value(kernel, pair, apart, weight, spin);
   }
   static RINGWEAVE_HOST_DEVICE Value mirrored(Value value) { return conjugate(value); }
   static RINGWEAVE_HOST_DEVICE void add_pixel(Value value, int map, double pixel, double* sums) {
