@@ -164,12 +164,15 @@ struct TwoKernels {
   double truncation = 0;  ///< relative, of Q and U whose E and B have one spectrum
 };
 
-/// Returns the rms, but for a factor, of a map of spectrum C_l convolved with a kernel.
-double rms_of(const std::vector<double>& k_l, const std::vector<double>& cl) {
+/// Returns the power, but for a factor, of the degrees from `first` on in maps of spectrum C_l,
+/// white noise if that is empty, convolved with a kernel.
+double power_from(std::size_t first, const std::vector<double>& k_l,
+                  const std::vector<double>& cl) {
+  const std::size_t end = cl.empty() ? k_l.size() : std::min(k_l.size(), cl.size());
   double sum = 0;
-  for (std::size_t l = 2; l < std::min(k_l.size(), cl.size()); ++l)
-    sum += (2 * static_cast<double>(l) + 1) * k_l[l] * k_l[l] * cl[l];
-  return std::sqrt(sum);
+  for (std::size_t l = first; l < end; ++l)
+    sum += (2 * static_cast<double>(l) + 1) * k_l[l] * k_l[l] * (cl.empty() ? 1 : cl[l]);
+  return sum;
 }
 
 /// Cuts the kernels for E and B with beams of their own as cut_kernel_of() cuts one. That of the
@@ -177,8 +180,8 @@ double rms_of(const std::vector<double>& k_l, const std::vector<double>& cl) {
 /// distance.
 TwoKernels cut_two_kernels(const KernelSource& source, const SmoothOptions& options, double error,
                            const std::vector<double>& cl) {
-  const double of_field = rms_of(source.of_e_and_b(0.5), cl);
-  const double of_conjugate = rms_of(source.of_e_and_b(-0.5), cl);
+  const double of_field = std::sqrt(power_from(2, source.of_e_and_b(0.5), cl));
+  const double of_conjugate = std::sqrt(power_from(2, source.of_e_and_b(-0.5), cl));
   const double whole = std::hypot(of_field, of_conjugate);
   if (!(of_field > 0)) {
     throw UsageError(
@@ -228,18 +231,11 @@ struct PowerAbove {
   double whole = 0;
 };
 
-/// Maps have spectrum C_l; white noise, if that is empty.
+/// Returns them for maps of spectrum C_l, white noise if that is empty.
 PowerAbove power_above(const RadialKernel& kernel, const std::vector<double>& cl, int lmax) {
-  PowerAbove power;
   const int most = cl.empty() ? std::max(kernel.degree(), lmax) : static_cast<int>(cl.size()) - 1;
   const std::vector<double> k_l = kernel.whole_multipoles(most);
-  for (std::size_t l = 0; l < k_l.size(); ++l) {
-    const double of_degree =
-        (2.0 * static_cast<double>(l) + 1) * (cl.empty() ? 1 : cl[l]) * k_l[l] * k_l[l];
-    power.whole += of_degree;
-    if (l > to_size(std::int64_t{lmax})) power.beyond += of_degree;
-  }
-  return power;
+  return {power_from(to_size(std::int64_t{lmax} + 1), k_l, cl), power_from(0, k_l, cl)};
 }
 
 void refuse_too_narrow(const CutKernel& cut, const RingGrid& grid) {
