@@ -21,13 +21,4 @@ inline std::optional<int> parse(const Communicator& comm, CLI::App& app, int arg
   return std::nullopt;
 }
 
-/// Runs run(communicator, argc, argv) under MPI, as the body of main(). Returns the exit code;
-/// errors are printed as those of the program are.
-template <class Run>
-int run_bench(const char* name, int argc, char** argv, const Run& run) {
-  const MpiSession mpi(&argc, &argv);
-  const Communicator comm = Communicator::world();
-  return run_program(comm, name, [&] { return run(comm, argc, argv); });
-}
-
 }  // namespace ringweave::detail

@@ -12,11 +12,11 @@
 #include <vector>
 
 #include "base/device.hpp"
-#include "bench/command_line.hpp"
 #include "bench/cuda/device_rates.hpp"
 #include "bench/device_legendre_cases.hpp"
 #include "bench/device_transform_cases.hpp"
 #include "bench/json_file.hpp"
+#include "bench/run_bench.hpp"
 #include "ringweave/communicator.hpp"
 #include "ringweave/error.hpp"
 

@@ -30,6 +30,7 @@
 #include "bench/gyro_work.hpp"
 #include "bench/processor_time.hpp"
 #include "bench/read_bandwidth.hpp"
+#include "bench/run_bench.hpp"
 #include "bench/transform_trial.hpp"
 #include "legendre/legendre_stage.hpp"
 #include "ringweave/communicator.hpp"

@@ -19,8 +19,8 @@
 #include <vector>
 
 #include "base/checked_cast.hpp"
-#include "bench/command_line.hpp"
 #include "bench/json_file.hpp"
+#include "bench/run_bench.hpp"
 #include "convolve/split/split_costs.hpp"
 #include "io/spectra_table.hpp"
 #include "ringweave/communicator.hpp"

@@ -22,6 +22,7 @@
 #include "bench/command_line.hpp"
 #include "bench/processor_time.hpp"
 #include "bench/raw_file.hpp"
+#include "bench/run_bench.hpp"
 #include "bench/test_alm.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "legendre/legendre_stage.hpp"

@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "bench/command_line.hpp"
 #include "bench/median.hpp"
+#include "bench/run_bench.hpp"
 #include "convolve/ring/ring_convolution_plan.hpp"
 #include "ringweave/communicator.hpp"
 #include "ringweave/convolution.hpp"

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "base/checked_cast.hpp"
-#include "bench/command_line.hpp"
+#include "bench/run_bench.hpp"
 #include "legendre/legendre_stage.hpp"
 #include "ringweave/communicator.hpp"
 #include "ringweave/rotation.hpp"

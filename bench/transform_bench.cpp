@@ -22,6 +22,7 @@
 #include "bench/command_line.hpp"
 #include "bench/json_file.hpp"
 #include "bench/median.hpp"
+#include "bench/run_bench.hpp"
 #include "bench/transform_trial.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "legendre/legendre_stage.hpp"

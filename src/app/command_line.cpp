@@ -6,6 +6,8 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <functional>
+#include <map>
 #include <memory>
 #include <sstream>
 
@@ -27,21 +29,45 @@ constexpr const char* overview =
     "converts, compares and "
     "draws sky maps; the same command runs alone or under mpirun and srun.";
 
-/// Declares one subcommand; `Options` lives as long as the returned function.
-template <class Options>
-void add_command(CLI::App& app, ParsedCommand& parsed, const std::string& name,
-                 void (*declare)(CLI::App&, Options&), int (*command)(Run&, const Options&)) {
-  auto options = std::make_shared<Options>();
-  CLI::App* sub = app.add_subcommand(name, std::string(manual_page(name).brief));
-  sub->fallthrough();
-  declare(*sub, *options);
-  sub->final_callback([&parsed, options, command] {
-    if constexpr (requires { options->maps.resume; }) parsed.resumes = options->maps.resume;
-    parsed.plans_other_runs = requires { options->ranks; }
-    || requires { options->tasks_per_node; };
-    parsed.execute = [options, command](Run& run) { return command(run, *options); };
-  });
-}
+/// The commands of the program. Their options are declared where they matter: declaring those of
+/// all takes several times as long as parsing one.
+class Commands {
+ public:
+  Commands(CLI::App& app, ParsedCommand& parsed) : app_(app), parsed_(parsed) {}
+
+  template <class Options>
+  void add(const std::string& name, void (*declare)(CLI::App&, Options&),
+           int (*command)(Run&, const Options&)) {
+    auto options = std::make_shared<Options>();
+    CLI::App* sub = app_.add_subcommand(name, std::string(manual_page(name).brief));
+    sub->fallthrough();
+    sub->final_callback([&parsed = parsed_, options, command] {
+      if constexpr (requires { options->maps.resume; }) parsed.resumes = options->maps.resume;
+      parsed.plans_other_runs = requires { options->ranks; }
+      || requires { options->tasks_per_node; };
+      parsed.execute = [options, command](Run& run) { return command(run, *options); };
+    });
+    undeclared_.emplace(name, [sub, options, declare] { declare(*sub, *options); });
+  }
+
+  /// Declares the options of commands that these words name; of all where a configuration file may
+  /// name others.
+  void declare_named(const std::vector<std::string>& words) {
+    for (const std::string& word : words) {
+      if (word.starts_with("--config")) return declare_all();
+      if (const auto named = undeclared_.extract(word)) named.mapped()();
+    }
+  }
+  void declare_all() {
+    for (const auto& [name, declare] : undeclared_) declare();
+    undeclared_.clear();
+  }
+
+ private:
+  CLI::App& app_;
+  ParsedCommand& parsed_;
+  std::map<std::string, std::function<void()>> undeclared_;
+};
 
 /// Returns the given and default values of the chosen command in the format of --config.
 std::string used_options(const CLI::App& app) {
@@ -152,24 +178,25 @@ ParsedCommand parse_command_line(int argc, const char* const* argv) {
       ->group(common_group);
   app.allow_config_extras(CLI::config_extras_mode::error);
   declare_common(app, parsed.common);
-  add_command<SynthesizeOptions>(app, parsed, "synthesize", declare_synthesize, synthesize);
-  add_command<AnalyzeOptions>(app, parsed, "analyze", declare_analyze, analyze);
-  add_command<SmoothOptions>(app, parsed, "smooth", declare_smooth, smooth);
-  add_command<AlmOptions>(app, parsed, "alm", declare_alm, alm);
-  add_command<InterpolateOptions>(app, parsed, "interpolate", declare_interpolate, interpolate);
-  add_command<LensOptions>(app, parsed, "lens", declare_lens, lens);
-  add_command<GyroaverageOptions>(app, parsed, "gyroaverage", declare_gyroaverage, gyroaverage);
-  add_command<ConvertOptions>(app, parsed, "convert", declare_convert, convert);
-  add_command<CompareOptions>(app, parsed, "compare", declare_compare, compare);
-  add_command<PlotOptions>(app, parsed, "plot", declare_plot, plot);
-  add_command<CalibrateOptions>(app, parsed, "calibrate", declare_calibrate, calibrate);
-  add_command<ModelOptions>(app, parsed, "model", declare_model, model);
-  add_command<SplitOptions>(app, parsed, "split", declare_split, split);
-  add_command<JobsOptions>(
-      app, parsed, "jobs",
+  Commands commands(app, parsed);
+  commands.add<SynthesizeOptions>("synthesize", declare_synthesize, synthesize);
+  commands.add<AnalyzeOptions>("analyze", declare_analyze, analyze);
+  commands.add<SmoothOptions>("smooth", declare_smooth, smooth);
+  commands.add<AlmOptions>("alm", declare_alm, alm);
+  commands.add<InterpolateOptions>("interpolate", declare_interpolate, interpolate);
+  commands.add<LensOptions>("lens", declare_lens, lens);
+  commands.add<GyroaverageOptions>("gyroaverage", declare_gyroaverage, gyroaverage);
+  commands.add<ConvertOptions>("convert", declare_convert, convert);
+  commands.add<CompareOptions>("compare", declare_compare, compare);
+  commands.add<PlotOptions>("plot", declare_plot, plot);
+  commands.add<CalibrateOptions>("calibrate", declare_calibrate, calibrate);
+  commands.add<ModelOptions>("model", declare_model, model);
+  commands.add<SplitOptions>("split", declare_split, split);
+  commands.add<JobsOptions>(
+      "jobs",
       [](CLI::App& command, JobsOptions& options) { declare_jobs(command, options, job_names()); },
       jobs);
-  add_command<InfoOptions>(app, parsed, "info", declare_info, info);
+  commands.add<InfoOptions>("info", declare_info, info);
 
   parsed.command_line = fmt::format("{}", fmt::join(argv, argv + argc, " "));
   if (argc < 2) {
@@ -182,14 +209,14 @@ ParsedCommand parse_command_line(int argc, const char* const* argv) {
     words.erase(words.begin());
     words.emplace_back("--help");
   }
-  const std::vector<std::string> commands = command_names(app);
+  const std::vector<std::string> names = command_names(app);
   const std::string& first = words.front();
-  if (!first.starts_with('-') &&
-      std::find(commands.begin(), commands.end(), first) == commands.end()) {
-    const std::string meant = did_you_mean(first, commands);
+  if (!first.starts_with('-') && std::find(names.begin(), names.end(), first) == names.end()) {
+    const std::string meant = did_you_mean(first, names);
     throw UsageError(fmt::format("{}: no command of this name{}{} `ringweave --help` lists them",
                                  first, meant, meant.empty() ? ";" : ""));
   }
+  commands.declare_named(words);
   try {
     app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
     parsed.used_configuration = used_options(app);
@@ -203,6 +230,7 @@ ParsedCommand parse_command_line(int argc, const char* const* argv) {
   } catch (const CLI::FileError&) {
     throw UsageError(fmt::format("--config {}: cannot be read; is it there?", config_file(app)));
   } catch (const CLI::Error& error) {
+    commands.declare_all();
     throw explained(app, words, error);
   }
   return parsed;

@@ -4,7 +4,7 @@
 
 many_maps_test.py PROGRAM RUN_COMMANDS MPIRUN [TEST ...]
 
-RINGWEAVE_KILLS is how often a run is killed (default 10).
+RINGWEAVE_KILLS is how often a run is killed (default 10), RINGWEAVE_MAPS how many maps it makes (default 24).
 """
 import json
 import os
@@ -135,8 +135,9 @@ def is_there(pid):
 
 
 class StoppedAndResumed(ManyMaps):
-    SEEDS = range(1, 25)
-    RUN = ("synthesize", "--cl", "cl.txt", "--seed", "1..24", "--nside", 256, "--fields", "T", "--lmax", 400,
+    MAPS = int(os.environ.get("RINGWEAVE_MAPS", "24"))
+    SEEDS = range(1, MAPS + 1)
+    RUN = ("synthesize", "--cl", "cl.txt", "--seed", f"1..{MAPS}", "--nside", 256, "--fields", "T", "--lmax", 400,
            "--batch", 2, "sky_{seed}.h5")
     INPUTS = ("cl.txt",)
     KILLS = int(os.environ.get("RINGWEAVE_KILLS", "10"))
@@ -236,11 +237,11 @@ class StoppedAndResumed(ManyMaps):
         self.assertEqual(process.returncode, STOPPED, out + err)
         self.assertIn("--resume", out)
         done = [name for name in self.names() if name in self.outputs]
-        self.assertIn(f"{len(done)} of 24 maps are done", out)
-        self.assertLess(len(done), 24)
+        self.assertIn(f"{len(done)} of {self.MAPS} maps are done", out)
+        self.assertLess(len(done), self.MAPS)
         self.assertFalse([name for name in self.names() if name.startswith(".tmp")])
         again = self.run_here(*self.RUN, "--resume", "--report", "report.json", ranks=2)
-        self.assertIn(f"{len(done)} of 24 map(s) are there already", again.out)
+        self.assertIn(f"{len(done)} of {self.MAPS} map(s) are there already", again.out)
         (self.place / "report.json").unlink()
         self.check_complete()
 
@@ -257,8 +258,8 @@ class StoppedAndResumed(ManyMaps):
 
 
 class SmoothingStoppedAndResumed(StoppedAndResumed):
-    RUN = ("smooth", *(f"in_{seed}.h5" for seed in range(1, 25)), "--fwhm", "1deg", "--iter", 1, "--batch", 2, "{name}_smooth.h5")
-    INPUTS = ("cl.txt", *(f"in_{seed}.h5" for seed in range(1, 25)))
+    INPUTS = ("cl.txt", *map("in_{}.h5".format, StoppedAndResumed.SEEDS))
+    RUN = ("smooth", *INPUTS[1:], "--fwhm", "1deg", "--iter", 1, "--batch", 2, "{name}_smooth.h5")
 
     @property
     def outputs(self):
@@ -266,7 +267,7 @@ class SmoothingStoppedAndResumed(StoppedAndResumed):
 
     def setUp(self):
         super().setUp()
-        self.draw("1..24", "in_{seed}.h5", "--fields", "T", nside=128)
+        self.draw(f"1..{self.MAPS}", "in_{seed}.h5", "--fields", "T", nside=128)
 
 
 class NothingToStop(ManyMaps):
