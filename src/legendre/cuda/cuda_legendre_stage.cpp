@@ -52,11 +52,11 @@ class CudaLegendreStage final : public LegendreStage {
  public:
   explicit CudaLegendreStage(LegendreShape shape)
       : CudaLegendreStage(std::make_shared<BlockedEngine>(checked(shape)), shape) {}
-  CudaLegendreStage(std::shared_ptr<BlockedEngine> through, LegendreShape shape)
+  CudaLegendreStage(std::shared_ptr<BlockedEngine> engine, LegendreShape shape)
       : shape_(std::move(shape)),
         n_components_(shape_.fields.n_components()),
-        through_(std::move(through)),
-        blocks_(through_->blocks) {}
+        engine_(std::move(engine)),
+        blocks_(engine_->blocks) {}
 
   void synthesize(AnyConstAlmView<> alm, ModePieces<double> modes, RowRange rows) override {
     std::visit([&](auto view) { synthesize_rows(view, modes, rows); }, alm);
@@ -70,12 +70,12 @@ class CudaLegendreStage final : public LegendreStage {
     blocks_.require_same_modes(rows);
     LegendreShape shape = shape_;
     shape.rows = std::move(rows);
-    return std::make_unique<CudaLegendreStage>(through_, checked(std::move(shape)));
+    return std::make_unique<CudaLegendreStage>(engine_, checked(std::move(shape)));
   }
 
-  std::int64_t bytes() const override { return through_->pipeline.bytes().pinned_bytes; }
+  std::int64_t bytes() const override { return engine_->pipeline.bytes().pinned_bytes; }
   std::int64_t device_bytes() const override {
-    return through_->stage->device_bytes() + through_->pipeline.bytes().device_bytes;
+    return engine_->stage->device_bytes() + engine_->pipeline.bytes().device_bytes;
   }
 
  private:
@@ -95,10 +95,10 @@ class CudaLegendreStage final : public LegendreStage {
         self.blocks_.template gather<T>(heads, alm, as<T>(data.host_alm.data()));
       }
       void upload(Data& data, RowRange heads, const DeviceStream& stream) const {
-        self.bring_alm<T>(data, heads, stream);
+        self.upload_alm<T>(data, heads, stream);
       }
       void compute(Data& data, RowRange heads) const {
-        self.through_->stage->synthesize(self.device_alm<const T>(data), data.modes.view(), heads);
+        self.engine_->stage->synthesize(self.device_alm<const T>(data), data.modes.view(), heads);
       }
       void download(Data& data, RowRange heads, const DeviceStream& stream) const {
         self.for_modes(heads, [&](std::int64_t begin, std::int64_t bytes) {
@@ -110,7 +110,7 @@ class CudaLegendreStage final : public LegendreStage {
       }
     };
     check(alm.n_components(), alm.size(), modes.size());
-    through_->pipeline.run(Work{*this, alm, modes, rows});
+    engine_->pipeline.run(Work{*this, alm, modes, rows});
   }
 
   template <class T>
@@ -135,10 +135,10 @@ class CudaLegendreStage final : public LegendreStage {
         self.for_modes(heads, [&](std::int64_t begin, std::int64_t bytes) {
           copy_to_device(data.host_modes.data() + begin, data.modes.data() + begin, bytes, stream);
         });
-        if (how == Accumulate::add) self.bring_alm<T>(data, heads, stream);
+        if (how == Accumulate::add) self.upload_alm<T>(data, heads, stream);
       }
       void compute(Data& data, RowRange heads) const {
-        self.through_->stage->adjoint(data.modes.view(), self.device_alm<T>(data), how, heads);
+        self.engine_->stage->adjoint(data.modes.view(), self.device_alm<T>(data), how, heads);
       }
       void download(Data& data, RowRange heads, const DeviceStream& stream) const {
         self.for_alm<T>(heads, [&](std::int64_t begin, std::int64_t bytes) {
@@ -151,7 +151,7 @@ class CudaLegendreStage final : public LegendreStage {
       }
     };
     check(alm.n_components(), alm.size(), modes.size());
-    through_->pipeline.run(Work{*this, modes, alm, how, rows});
+    engine_->pipeline.run(Work{*this, modes, alm, how, rows});
   }
 
   template <class T>
@@ -159,7 +159,7 @@ class CudaLegendreStage final : public LegendreStage {
     return {as<std::remove_const_t<T>>(data.alm.data()), n_components_, blocks_.alm_size()};
   }
   template <class T>
-  void bring_alm(Data& data, RowRange heads, const DeviceStream& stream) const {
+  void upload_alm(Data& data, RowRange heads, const DeviceStream& stream) const {
     for_alm<T>(heads, [&](std::int64_t begin, std::int64_t bytes) {
       copy_to_device(as<T>(data.host_alm.data()) + begin, as<T>(data.alm.data()) + begin, bytes,
                      stream);
@@ -187,7 +187,7 @@ class CudaLegendreStage final : public LegendreStage {
 
   LegendreShape shape_;
   std::int64_t n_components_;
-  std::shared_ptr<BlockedEngine> through_;
+  std::shared_ptr<BlockedEngine> engine_;
   const gpu::RowBlocks& blocks_;
 };
 
