@@ -27,6 +27,10 @@ class Jobs(program.ProgramTest):
     def jobs(self, *arguments, **options):
         return self.done("jobs", *arguments, **options)
 
+    def seconds_of(self, script):
+        seconds, unit = re.match(r"([\d.]+) (s|min)", lines_that_begin(script, "# Predicted time      ")[0]).groups()
+        return float(seconds) * (60 if unit == "min" else 1)
+
     def test_every_shipped_file_is_what_the_command_writes(self):
         self.assertGreater(len(SHIPPED), 4)
         for path in SHIPPED + EXAMPLES:
@@ -75,9 +79,8 @@ class Jobs(program.ProgramTest):
                            2048).out
         self.done("model", "--nside", 1024, "--lmax", 2048, "--ranks", 8, "--threads", 8, "--json", "model.json")
         row = json.loads((self.folder / "model.json").read_text())["rows"][0]
-        seconds, unit = re.match(r"([\d.]+) (s|min)", lines_that_begin(script, "# Predicted time      ")[0]).groups()
         # The model's transform, plus plans, memory and a file.
-        self.assertGreater(float(seconds) * (60 if unit == "min" else 1), row["total_seconds"])
+        self.assertGreater(self.seconds_of(script), row["total_seconds"])
         mebibytes = float(re.match(r"([\d.]+) MiB", lines_that_begin(script, "# Predicted memory    ")[0]).group(1))
         self.assertAlmostEqual(mebibytes, row["memory_bytes"] / 2**20, delta=0.1)
 
@@ -89,6 +92,26 @@ class Jobs(program.ProgramTest):
             self.assertIn(f"; machine: {name}", lines_that_begin(script, "# Predicted time      ")[0])
             self.assertIn(f" --machine {machine}", lines_that_begin(script, MADE_BY)[0])
             self.assertEqual(lines_that_begin(script, "#SBATCH --gpus-per-node="), ["4"])
+
+    def test_one_stage_on_the_gpus_is_predicted_and_run_so(self):
+        asked = ("--nodes", 1, "--tasks-per-node", 2, "--threads", 8, "--machine", "h100_cluster", "--nside", 2048)
+        both = self.jobs("gpu_nodes", *asked).out
+        self.assertEqual(lines_that_begin(both, "place="), ["(--backend cuda)"])
+        for stage in ("legendre=cuda,fft=host", "legendre=host,fft=cuda"):
+            script = self.jobs("gpu_nodes", *asked, "--stage", stage).out
+            self.assertEqual(lines_that_begin(script, "place="), [f"(--stage {stage})"])
+            self.assertIn(f" --stage {stage}", lines_that_begin(script, MADE_BY)[0])
+            self.assertIn("in blocks", lines_that_begin(script, "# Predicted GPU memory  ")[0])
+            self.done("model", "--nside", 2048, "--ranks", 2, "--threads", 8, "--machine", "h100_cluster", "--stage", stage,
+                      "--json", "mixed.json", "--overwrite")
+            row = json.loads((self.folder / "mixed.json").read_text())["rows"][0]
+            self.assertGreater(self.seconds_of(script), row["total_seconds"])
+            self.assertGreater(self.seconds_of(script), self.seconds_of(both))
+        for kind, stage, says in (("cpu_nodes", "legendre=cuda,fft=host", "no GPU"),
+                                  ("gpu_nodes", "legendre=host,fft=host", "idle"),
+                                  ("gpu_nodes", "legendre=moon,fft=host", "--stage")):
+            result = self.done("jobs", kind, "--nside", 64, "--stage", stage, code=2)
+            self.assertIn(says, result.messages()[0])
 
     def test_gpu_memory_is_that_of_the_plan_beside_the_hosts(self):
         def gibibytes(*options):

@@ -243,6 +243,24 @@ class MemoryPlan(program.ProgramTest):
         for name in ("large.h5", "smooth.h5", "at_once.h5", "mask.h5"):
             (self.folder / name).unlink()
 
+    def test_auto_takes_the_fastest_method_that_fits(self):
+        """A limit that is too low for rings, but not for the harmonic method."""
+        mebibyte = 1 << 20
+        self.done("synthesize", "--cl", "cl.txt", "--seed", 1, "--nside", 1024, "large.h5", "--fields", "T", *self.transform)
+        smooth = ("smooth", "large.h5", "out.h5", "--fwhm", "40arcmin", "--iter", 0, "--overwrite")
+        for ranks, begin in ((1, 500 * mebibyte), (2, 400 * mebibyte)):
+            refused, too_little = self.refused(*smooth, "--method", "ring", "--dry-run", ranks=ranks,
+                                               limits=(begin, begin - 150 * mebibyte))
+            missing = float(re.search(r"has ([\d.]+) MiB less", refused.err)[1])
+            enough = too_little + int((missing + 20) * mebibyte)
+            self.assertIn("method: ring, predicted to be the fastest to",
+                          self.done(*smooth, "--dry-run", ranks=ranks, address_limit=enough).out)
+            for extra in (("--dry-run",), ()):
+                out = self.done(*smooth, *extra, ranks=ranks, address_limit=enough - 35 * mebibyte).out
+                self.assertIn("method: harmonic, predicted to be the fastest that fits the memory", out)
+        for name in ("large.h5", "out.h5"):
+            (self.folder / name).unlink()
+
     def test_a_lm_alone(self):
         self.done("analyze", "sky.h5", "--iter", 0, "--alm", "alm.h5", *self.transform)
         self.check("alm", "alm.h5", "out.h5", "--add", "alm.h5")

@@ -178,7 +178,7 @@ struct SplitOptions {
 };
 
 struct JobsOptions {
-  std::string kind, fields = "T", time, account, partition, output;
+  std::string kind, fields = "T", stage, time, account, partition, output;
   std::int64_t nside = 0;
   int lmax = -1;
   // 0: the values of the shipped job.

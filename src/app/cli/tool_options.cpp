@@ -236,6 +236,10 @@ void declare_jobs(CLI::App& command, JobsOptions& options, const std::vector<std
       .value("--maps", options.maps, "N",
              "Realisations, with seeds 1 to N. Default: 100, 1000 for time_limited.")
       ->check(positive_number());
+  group.value(
+      "--stage", options.stage, "legendre=PLACE,fft=PLACE",
+      "For gpu_nodes: run each stage of a transform on the host or on a GPU (cuda). Default: "
+      "both on a GPU.");
   group.value("--time", options.time, "TIME",
               "Time limit in a format of Slurm, e.g. 02:00:00. Default: five minutes and twice the "
               "prediction "

@@ -13,6 +13,7 @@
 #include "app/jobs/slurm_job.hpp"
 #include "app/predict/memory_estimate.hpp"
 #include "app/report/transform_report.hpp"
+#include "app/stage_places.hpp"
 #include "app/transform_setup.hpp"
 #include "base/checked_cast.hpp"
 #include "ringweave/error.hpp"
@@ -53,9 +54,11 @@ struct Job {
   int ranks;
   int batch;           ///< maps per transform
   TransformSpec spec;  ///< of one batch
+  StagePlaces stages;
 
   bool has_many_maps() const { return kind->maps > 1; }
-  bool is_on_devices() const { return kind->name == "gpu_nodes"; }
+  bool has_gpus() const { return kind->name == "gpu_nodes"; }
+  bool is_on_devices() const { return stages.use_a_device(); }
 };
 
 void require_word(const char* option, const std::string& value) {
@@ -70,7 +73,8 @@ Job job_of(const Run& run, const JobsOptions& asked) {
   const auto kind = std::find_if(job_kinds.begin(), job_kinds.end(),
                                  [&](const JobKind& k) { return k.name == asked.kind; });
   if (kind == job_kinds.end()) throw InternalError("no kind of job for jobs/" + asked.kind);
-  Job job{&*kind, asked, run.options.threads > 0 ? run.options.threads : kind->threads, 0, 0, {}};
+  Job job{&*kind, asked, run.options.threads > 0 ? run.options.threads : kind->threads, 0, 0,
+          {},     {}};
   JobsOptions& options = job.options;
   if (options.maps > 0 && !job.has_many_maps())
     throw UsageError(fmt::format("--maps: {} makes no realisations; leave it out", kind->name));
@@ -78,6 +82,16 @@ Job job_of(const Run& run, const JobsOptions& asked) {
     throw UsageError(fmt::format("--nodes {}: cpu_node has one; use cpu_nodes", options.nodes));
   if (kind->task == Task::study && options.fields != "T")
     throw UsageError(fmt::format("--fields {}: a study is of scalar maps; use T", options.fields));
+  if (job.has_gpus()) job.stages = {Backend::cuda, Backend::cuda};
+  if (!options.stage.empty()) {
+    job.stages = stage_places_named(options.stage);
+    if (job.is_on_devices() && !job.has_gpus())
+      throw UsageError(fmt::format("--stage {}: the nodes of {} have no GPU; use gpu_nodes",
+                                   options.stage, kind->name));
+    if (!job.is_on_devices() && job.has_gpus())
+      throw UsageError(fmt::format("--stage {}: leaves the GPUs of gpu_nodes idle; use cpu_nodes",
+                                   options.stage));
+  }
   if (options.nodes == 0) options.nodes = kind->nodes;
   if (options.tasks_per_node == 0) options.tasks_per_node = kind->tasks_per_node;
   if (options.maps == 0) options.maps = kind->maps;
@@ -139,8 +153,10 @@ std::vector<int> studied_ranks(const Job& job) {
 Prediction predict(const Job& job, const Machine& machine) {
   const TransformScaling scaling(job.spec);
   const int tasks_per_node = job.options.tasks_per_node;
-  const ScalingPlace place{job.is_on_devices() && machine.device ? Place::device : Place::host,
-                           job.threads};
+  const ScalingPlace place{!job.is_on_devices() || !machine.device ? Place::host
+                           : job.stages.are_mixed()                ? Place::device_in_blocks
+                                                                   : Place::device,
+                           job.threads, job.stages.on_device()};
   const auto on = [&](int ranks) {
     return predict_job(scaling, job.spec, job_work(job), ranks, place, machine);
   };
@@ -207,6 +223,7 @@ std::string own_command(const Job& job, const Run& run) {
     if (!value.empty()) line += fmt::format(" {} {}", option, value);
   };
   add("--maps", job.has_many_maps() ? std::to_string(options.maps) : "");
+  add("--stage", options.stage);
   add("--machine", run.options.machine);
   add("--time", options.time);
   add("--account", options.account);
@@ -239,6 +256,7 @@ std::string on_one_line(std::string text) {
 }
 
 std::string device_memory_text(const Job& job, const Prediction& prediction) {
+  if (job.stages.are_mixed()) return "what a GPU has: data go through it in blocks";
   const std::string which = job.ranks > most_device_plans
                                 ? fmt::format("largest of {} ranks", most_device_plans)
                                 : "largest rank";
@@ -280,6 +298,8 @@ std::vector<JobLine> lines_of(const Job& job, const Prediction& prediction, cons
       {"ranks=", fmt::format("({})", fmt::join(studied_ranks(job), " "))},
       {"weak_ranks=", std::to_string(job.ranks / 4)},
       {"fields=", options.fields},
+      {"place=",
+       fmt::format("({})", options.stage.empty() ? "--backend cuda" : "--stage " + options.stage)},
       {"maps=", std::to_string(options.maps)},
       {"batch=", std::to_string(job.batch)},
   };

@@ -56,12 +56,14 @@ JobPrediction predict_job(const TransformScaling& scaling, const TransformSpec& 
   TransformWork transform = shares.largest;
   transform.n_threads = place.n_threads;
   transform.place = place.place;
-  const bool on_host = place.place == Place::host;
+  transform.on_device = place.on_device;
+  const bool ffts_on_host =
+      place.place == Place::host || place.on_device == StagesOnDevice::legendre;
   JobPrediction prediction;
   prediction.largest_bytes =
-      shares.largest_bytes +
-      (work.n_maps_held - 1 + (on_host ? 0 : work.n_residual_maps)) * transform.fft_pixel_bytes;
-  const int n_on_spectra = on_host ? work.n_on_spectra : 0;
+      shares.largest_bytes + (work.n_maps_held - 1 + (ffts_on_host ? 0 : work.n_residual_maps)) *
+                                 transform.fft_pixel_bytes;
+  const int n_on_spectra = ffts_on_host ? work.n_on_spectra : 0;
   prediction.transforms =
       (work.n_transforms - n_on_spectra) * estimate_transform(transform, machine).total() +
       n_on_spectra * estimate_transform(on_spectra(transform), machine).total();

@@ -105,6 +105,7 @@ class RingMethod final : public ConvolutionMethod<RingConvolution> {
     return of_slowest(run_.comm, predict_maps().total + planning);
   }
 
+  bool fits() const override { return fits_memory(run_, memory()); }
   std::vector<MapRange> plan() override {
     warn_where_raised(run_, job_.options, cut_.b_l);
     return one_by_one(run_, job_.maps, job_.options.maps, "--method ring takes them so");

@@ -119,9 +119,8 @@ std::unique_ptr<SmoothingMethod> fastest_method(Run& run, SmoothJob& job) {
   if (harmonic.mmax <= asked) harmonic.mmax = std::min(harmonic.mmax, harmonic.lmax);
   add(harmonic_method(run, job, harmonic));
   add(split_where_it_pays(run, job, asked, fastest()->seconds.seconds));
-  const auto best = fastest();
-  run.report["backend"] = best->backend;
   if (candidates.size() == 1) {
+    run.report["backend"] = candidates.front().backend;
     job.why_method = harmonic_because(against);
     return std::move(candidates.front().method);
   }
@@ -132,9 +131,18 @@ std::unique_ptr<SmoothingMethod> fastest_method(Run& run, SmoothJob& job) {
   std::vector<std::string> ways;
   for (const Candidate& candidate : candidates)
     ways.push_back(candidate.method->label() + " " + seconds_text(candidate.seconds));
-  job.why_method = fmt::format(
-      "{}, predicted to be the fastest to a relative error of {:.2g}: {}{}", best->method->name(),
-      error, fmt::join(ways, ", "), against.empty() ? "" : "; " + against);
+  auto best = fastest();
+  // The harmonic method goes in groups, and says itself what it lacks.
+  std::string fastest_of_what = "the fastest";
+  while (!best->method->fits()) {
+    fastest_of_what = "the fastest that fits the memory";
+    candidates.erase(best);
+    best = fastest();
+  }
+  run.report["backend"] = best->backend;
+  job.why_method = fmt::format("{}, predicted to be {} to a relative error of {:.2g}: {}{}",
+                               best->method->name(), fastest_of_what, error, fmt::join(ways, ", "),
+                               against.empty() ? "" : "; " + against);
   return std::move(best->method);
 }
 

@@ -30,6 +30,8 @@ class SmoothingMethod {
   virtual double error() const = 0;
   /// Seconds of all maps of the job with the plan they share; the same on all ranks.
   virtual Estimate predict() = 0;
+  /// Returns whether the memory is there, as far as it is known before plan().
+  virtual bool fits() const { return true; }
 
   /// Plans the work and returns the groups that maps go through it in. Error  ResourceError where
   /// maps alone do not fit. To be called before the functions below.

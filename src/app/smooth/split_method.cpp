@@ -182,6 +182,7 @@ class SplitMethod final : public ConvolutionMethod<SplitConvolution> {
     return predict_maps().total + planning;
   }
 
+  bool fits() const override { return fits_memory(run_, memory()); }
   std::vector<MapRange> plan() override {
     warn_where_raised(run_, job_.options, of_fields().front()->k_l);
     return one_by_one(run_, job_.maps, job_.options.maps, "--method split takes them so");
