@@ -325,6 +325,9 @@ class Rings(BadInput):
     def test_options_of_rings_elsewhere(self):
         for option, value in (("--support", "1deg"), ("--input-cl", "in/cl.txt")):
             self.refuse(USAGE, [option, "--method ring"], "smooth", "in/sky.fits", "out.fits", *self.wide, option, value)
+        for option, value in (("--error", 1e-4), ("--input-cl", "in/cl.txt")):
+            self.refuse(USAGE, [option, "cuts no kernel"], "smooth", "in/sky.fits", "out.fits", *self.wide, "--method",
+                        "harmonic", option, value)
 
     def test_error(self):
         for error in ("2", "1e-15"):

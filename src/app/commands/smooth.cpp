@@ -50,12 +50,17 @@ void require_options_of_method(const SmoothOptions& options) {
     if (options.support.empty()) return;
     throw UsageError("--support: --method split finds the support itself; leave it out");
   }
-  const char* of_rings = !options.support.empty()                            ? "--support"
-                         : method == "harmonic" && !options.input_cl.empty() ? "--input-cl"
-                                                                             : nullptr;
-  if (of_rings != nullptr) {
-    throw UsageError(fmt::format("{}: only --method ring cuts the kernel; add it, or leave {} out",
-                                 of_rings, of_rings));
+  if (!options.support.empty())
+    throw UsageError(
+        "--support: only --method ring cuts the kernel there; add it, or leave --support out");
+  const char* of_cuts = options.error               ? "--error"
+                        : !options.input_cl.empty() ? "--input-cl"
+                                                    : nullptr;
+  if (method == "harmonic" && of_cuts != nullptr) {
+    throw UsageError(
+        fmt::format("{}: --method harmonic cuts no kernel; leave it out, or use --method ring, "
+                    "split or auto",
+                    of_cuts));
   }
 }
 
