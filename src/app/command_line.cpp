@@ -29,7 +29,7 @@ constexpr const char* overview =
     "converts, compares and "
     "draws sky maps; the same command runs alone or under mpirun and srun.";
 
-/// The commands of the program. Their options are declared where they matter: declaring those of
+/// The commands of the program. Options are declared for commands that are named only: declaring
 /// all takes several times as long as parsing one.
 class Commands {
  public:

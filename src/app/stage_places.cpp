@@ -48,6 +48,12 @@ std::string NamedPlaces::text() const {
   return fmt::format("{}={},{}={}", first, name_of(of_first), second, name_of(of_second));
 }
 
+Place place_of(const StagePlaces& stages) {
+  return !stages.use_a_device() ? Place::host
+         : stages.are_mixed()   ? Place::device_in_blocks
+                                : Place::device;
+}
+
 StagePlaces stage_places_named(const std::string& text) {
   const auto [legendre, ring_fft] =
       places_named(text, "legendre", "fft",

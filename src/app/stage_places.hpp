@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "perf_models/transform_model.hpp"
 #include "ringweave/convolution.hpp"
 #include "ringweave/execution.hpp"
 
@@ -35,6 +36,9 @@ struct StagePlaces {
   StagesOnDevice on_device() const;
   std::string text() const { return named().text(); }
 };
+
+/// Returns where a transform with these stages computes.
+Place place_of(const StagePlaces& stages);
 
 /// Returns the places of --stage. Error  UsageError.
 StagePlaces stage_places_named(const std::string& text);

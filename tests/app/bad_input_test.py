@@ -323,7 +323,7 @@ class Rings(BadInput):
             self.refuse(USAGE, [option, "no meaning with --method ring"], *self.of_t, *self.wide, option, value)
 
     def test_options_of_rings_elsewhere(self):
-        for option, value in (("--support", "1deg"), ("--input-cl", "in/cl.txt")):
+        for option, value in (("--support", "1deg"), ("--input-cl", "in/cl.txt"), ("--error", 1e-4)):
             self.refuse(USAGE, [option, "--method ring"], "smooth", "in/sky.fits", "out.fits", *self.wide, option, value)
         for option, value in (("--error", 1e-4), ("--input-cl", "in/cl.txt")):
             self.refuse(USAGE, [option, "cuts no kernel"], "smooth", "in/sky.fits", "out.fits", *self.wide, "--method",

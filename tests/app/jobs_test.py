@@ -108,6 +108,7 @@ class Jobs(program.ProgramTest):
             self.assertGreater(self.seconds_of(script), row["total_seconds"])
             self.assertGreater(self.seconds_of(script), self.seconds_of(both))
         for kind, stage, says in (("cpu_nodes", "legendre=cuda,fft=host", "no GPU"),
+                                  ("cpu_nodes", "legendre=host,fft=host", "no GPU"),
                                   ("gpu_nodes", "legendre=host,fft=host", "idle"),
                                   ("gpu_nodes", "legendre=moon,fft=host", "--stage")):
             result = self.done("jobs", kind, "--nside", 64, "--stage", stage, code=2)

@@ -112,6 +112,12 @@ struct LegendreProblem {
   std::unique_ptr<LegendreStage> stage;
 };
 
+inline LegendreShape shape_of(const LegendreProblem& problem) {
+  const AlmLayout& alm = problem.alm_layout;
+  const ModeLimits limits(*problem.grid, alm.lmax(), alm.mmax(), problem.fields.max_spin());
+  return {problem.grid, limits, problem.fold_rule, alm, problem.rows, problem.fields};
+}
+
 /// Errors over the rms of the expected values.
 struct RelativeError {
   double rms = 0;

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "base/checked_cast.hpp"
+#include "base/device.hpp"
 #include "base/mode_view.hpp"
 #include "distribute/exchange/device_transport.hpp"
 #include "distribute/queued_memory.hpp"
 #include "fft/ring_fft.hpp"
 #include "legendre/legendre_stage.hpp"
+#include "ringweave/error.hpp"
 #include "ringweave/execution.hpp"
 #include "ringweave/transform.hpp"
 #include "support/rank_groups.hpp"
@@ -132,6 +136,18 @@ TEST_P(OnEveryRankCount, ADevicePipelineRoundsModesAsTheHostDoes) {
 }
 TEST_P(OnEveryRankCount, ADevicePipelinePacksModesThatMpiCannotCount) {
   expect_the_hosts_bits(comm(), {.mpi_count_limit = 100});
+}
+
+TEST_P(OnEveryRankCount, WithoutADeviceATransformThatAsksForOneSaysSo) {
+  if (device_count() > 0) GTEST_SKIP() << "there is a CUDA device";
+  TransformSpec spec = telling_cases().front().spec();
+  spec.backend = Backend::cuda;
+  try {
+    SphericalHarmonicTransform transform(comm(), spec);
+    ADD_FAILURE() << "it was planned";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("host backend"), std::string::npos) << error.what();
+  }
 }
 
 }  // namespace

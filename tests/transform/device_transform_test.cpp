@@ -166,16 +166,5 @@ TEST_P(OnDevices, TooLargeATransformSaysWhatItLacks) {
   EXPECT_NE(transform.device()->reason.find("bytes more"), std::string::npos);
 }
 
-TEST_P(OnEveryRankCount, WithoutADeviceATransformThatAsksForOneSaysSo) {
-  if (device_count() > 0) GTEST_SKIP() << "there is a CUDA device";
-  const Case of = telling_cases().front();
-  try {
-    SphericalHarmonicTransform transform(comm(), cuda_spec(of));
-    ADD_FAILURE() << "it was planned";
-  } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find("host backend"), std::string::npos) << error.what();
-  }
-}
-
 }  // namespace
 }  // namespace ringweave::detail::test

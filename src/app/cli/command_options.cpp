@@ -167,8 +167,8 @@ void declare_smooth(CLI::App& command, SmoothOptions& options) {
           "without a_lm (ARKCoS): no ringing, fast for narrow kernels; Q and U are carried along "
           "great circles. split: few degrees through a_lm, the rest of the kernel on the rings, "
           "for HEALPix maps and kernels with long tails. auto: "
-          "the one predicted to be fastest where all compute the same thing (--iter 0, no "
-          "weights), else harmonic.")
+          "the one predicted to be fastest where all compute the same thing (--iter 0 "
+          "without --tol, --weights and --stage), else harmonic.")
       ->capture_default_str();
   group
       .value("--error", options.error, "X",
@@ -197,9 +197,9 @@ void declare_smooth(CLI::App& command, SmoothOptions& options) {
   command.get_option("--stage")
       ->type_name("PART=PLACE,PART=PLACE")
       ->description(
-          "Run legendre and fft, the stages of a transform, or with --method split harmonic and "
-          "rings, the parts of the kernel, each on the host or on a GPU (cuda). A stage alone on a "
-          "GPU copies its data there and back. Default: what --backend says.");
+          "Where parts run, each on the host or on a GPU (cuda): legendre and fft, the stages of a "
+          "transform; with --method split: harmonic and rings, the parts of the kernel. A stage "
+          "alone on a GPU copies its data there and back. Default: what --backend says.");
   declare_analysis(command, options.analysis, {"restore", "zero", "normalize", "fail"},
                    {"3 (--compat changes it), on exact grids and with --method ring or split 0.",
                     "UNSEEN pixels: zero for the transform and UNSEEN again (restore), or left as "

@@ -277,7 +277,8 @@ ringweave split --fwhm 7arcmin --cl examples/lcdm_cl.txt --lmax 4096 --nside 204
 time and memory predicted for them (--machine). --time and --mem include a margin for the error
 of the prediction. It warns if more ranks do not help, or if a node's memory is too small.
 
-cpu_node: one command on one node. cpu_nodes: on many. gpu_nodes: a rank for each GPU.
+cpu_node: one command on one node. cpu_nodes: on many. gpu_nodes: a rank for each GPU, on which
+transforms run, or with --stage one stage of them.
 realisations: a job array with one seed per task. time_limited: many maps in one job that stops
 before its time limit, queues itself again and continues. scaling: jobs/scaling_study on 1, 2,
 4, ... ranks.)",

@@ -57,8 +57,7 @@ struct Job {
   StagePlaces stages;
 
   bool has_many_maps() const { return kind->maps > 1; }
-  bool has_gpus() const { return kind->name == "gpu_nodes"; }
-  bool is_on_devices() const { return stages.use_a_device(); }
+  bool is_on_devices() const { return kind->name == "gpu_nodes"; }
 };
 
 void require_word(const char* option, const std::string& value) {
@@ -82,13 +81,13 @@ Job job_of(const Run& run, const JobsOptions& asked) {
     throw UsageError(fmt::format("--nodes {}: cpu_node has one; use cpu_nodes", options.nodes));
   if (kind->task == Task::study && options.fields != "T")
     throw UsageError(fmt::format("--fields {}: a study is of scalar maps; use T", options.fields));
-  if (job.has_gpus()) job.stages = {Backend::cuda, Backend::cuda};
+  if (job.is_on_devices()) job.stages = {Backend::cuda, Backend::cuda};
   if (!options.stage.empty()) {
-    job.stages = stage_places_named(options.stage);
-    if (job.is_on_devices() && !job.has_gpus())
+    if (!job.is_on_devices())
       throw UsageError(fmt::format("--stage {}: the nodes of {} have no GPU; use gpu_nodes",
                                    options.stage, kind->name));
-    if (!job.is_on_devices() && job.has_gpus())
+    job.stages = stage_places_named(options.stage);
+    if (!job.stages.use_a_device())
       throw UsageError(fmt::format("--stage {}: leaves the GPUs of gpu_nodes idle; use cpu_nodes",
                                    options.stage));
   }
@@ -120,10 +119,11 @@ JobWork job_work(const Job& job) {
     // Three corrections, the default of the program.
     case Task::smoothing: {
       const TransformCount count = planned_analysis(3, 0, PixelWeights::none);
+      const bool on_spectra = job.stages.ring_fft == Backend::host;
       return {.n_transforms = count.all_fields + 1,
-              .n_on_spectra = count.all_fields_on_spectra,
+              .n_on_spectra = on_spectra ? count.all_fields_on_spectra : 0,
               .n_maps_read = 1,
-              .n_residual_maps = 1};
+              .n_residual_maps = on_spectra ? 0 : 1};
     }
     case Task::synthesis: return {};
     // A map is written while the next ones are computed.
@@ -153,10 +153,8 @@ std::vector<int> studied_ranks(const Job& job) {
 Prediction predict(const Job& job, const Machine& machine) {
   const TransformScaling scaling(job.spec);
   const int tasks_per_node = job.options.tasks_per_node;
-  const ScalingPlace place{!job.is_on_devices() || !machine.device ? Place::host
-                           : job.stages.are_mixed()                ? Place::device_in_blocks
-                                                                   : Place::device,
-                           job.threads, job.stages.on_device()};
+  const ScalingPlace place{machine.device ? place_of(job.stages) : Place::host, job.threads,
+                           job.stages.on_device()};
   const auto on = [&](int ranks) {
     return predict_job(scaling, job.spec, job_work(job), ranks, place, machine);
   };
@@ -177,7 +175,8 @@ Prediction predict(const Job& job, const Machine& machine) {
   }
   prediction.one = on(job.ranks);
   prediction.of_node = node_bytes(prediction.one, tasks_per_node);
-  if (job.is_on_devices()) prediction.of_device = largest_device_bytes(job.spec, job.ranks);
+  if (job.is_on_devices() && !job.stages.are_mixed())
+    prediction.of_device = largest_device_bytes(job.spec, job.ranks);
   const bool in_one_launch = job.kind->task == Task::many_syntheses;
   const int n_batches = in_one_launch ? (job.options.maps + job.batch - 1) / job.batch : 1;
   prediction.job = n_batches * prediction.one.whole;
@@ -256,7 +255,7 @@ std::string on_one_line(std::string text) {
 }
 
 std::string device_memory_text(const Job& job, const Prediction& prediction) {
-  if (job.stages.are_mixed()) return "what a GPU has: data go through it in blocks";
+  if (job.stages.are_mixed()) return "little: data go through a GPU in blocks that fit it";
   const std::string which = job.ranks > most_device_plans
                                 ? fmt::format("largest of {} ranks", most_device_plans)
                                 : "largest rank";

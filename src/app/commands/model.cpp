@@ -112,10 +112,8 @@ StagePlaces stages_of(const Run& run, const ModelOptions& options) {
 
 ScalingPlace place_of(const Run& run, const StagePlaces& stages) {
   const bool asked = run.options.threads > 0 || std::getenv("OMP_NUM_THREADS") != nullptr;
-  return {!stages.use_a_device() ? Place::host
-          : stages.are_mixed()   ? Place::device_in_blocks
-                                 : Place::device,
-          asked ? omp_get_max_threads() : run.machine.n_threads, stages.on_device()};
+  return {place_of(stages), asked ? omp_get_max_threads() : run.machine.n_threads,
+          stages.on_device()};
 }
 
 /// Returns the smallest power of two at which `communication` takes longer than the computation.

@@ -52,15 +52,17 @@ void require_options_of_method(const SmoothOptions& options) {
   }
   if (!options.support.empty())
     throw UsageError(
-        "--support: only --method ring cuts the kernel there; add it, or leave --support out");
+        "--support: only --method ring cuts the kernel at a given angle; add it, or leave "
+        "--support "
+        "out");
   const char* of_cuts = options.error               ? "--error"
                         : !options.input_cl.empty() ? "--input-cl"
                                                     : nullptr;
   if (method == "harmonic" && of_cuts != nullptr) {
     throw UsageError(
-        fmt::format("{}: --method harmonic cuts no kernel; leave it out, or use --method ring, "
+        fmt::format("{}: --method harmonic cuts no kernel; leave {} out, or use --method ring, "
                     "split or auto",
-                    of_cuts));
+                    of_cuts, of_cuts));
   }
 }
 
@@ -95,9 +97,12 @@ std::shared_ptr<const RingGrid> new_grid_of(const SmoothOptions& options) {
                     "harmonic",
                     options.method));
   }
-  if (!options.input_cl.empty()) {
+  const char* of_rings = !options.input_cl.empty() ? "--input-cl"
+                         : options.error           ? "--error"
+                                                   : nullptr;
+  if (of_rings != nullptr) {
     throw UsageError(
-        "--input-cl weights the error of kernels on rings; with --nside or --grid leave it out");
+        fmt::format("{} is about kernels on rings; with --nside or --grid leave it out", of_rings));
   }
   return named_grid(options.transform);
 }

@@ -57,16 +57,12 @@ JobPrediction predict_job(const TransformScaling& scaling, const TransformSpec& 
   transform.n_threads = place.n_threads;
   transform.place = place.place;
   transform.on_device = place.on_device;
-  const bool ffts_on_host =
-      place.place == Place::host || place.on_device == StagesOnDevice::legendre;
   JobPrediction prediction;
-  prediction.largest_bytes =
-      shares.largest_bytes + (work.n_maps_held - 1 + (ffts_on_host ? 0 : work.n_residual_maps)) *
-                                 transform.fft_pixel_bytes;
-  const int n_on_spectra = ffts_on_host ? work.n_on_spectra : 0;
+  prediction.largest_bytes = shares.largest_bytes + (work.n_maps_held - 1 + work.n_residual_maps) *
+                                                        transform.fft_pixel_bytes;
   prediction.transforms =
-      (work.n_transforms - n_on_spectra) * estimate_transform(transform, machine).total() +
-      n_on_spectra * estimate_transform(on_spectra(transform), machine).total();
+      (work.n_transforms - work.n_on_spectra) * estimate_transform(transform, machine).total() +
+      work.n_on_spectra * estimate_transform(on_spectra(transform), machine).total();
 
   const auto memory = static_cast<double>(prediction.largest_bytes);
   const double map_bytes =

@@ -29,10 +29,10 @@ std::string job_script(std::string_view name, const std::vector<JobLine>& lines)
 /// Work of one command of a job, which writes one map, with all fields of its transform.
 struct JobWork {
   int n_transforms = 1;
-  int n_on_spectra = 0;  ///< of these, with spectra of rings if FFTs are the host's
+  int n_on_spectra = 0;  ///< of these, with spectra of rings instead of maps
   int n_maps_read = 0;
   int n_maps_held = 1;      ///< at the same time; a_lm and ring modes exist once
-  int n_residual_maps = 0;  ///< in addition, if FFTs are a device's
+  int n_residual_maps = 0;  ///< in addition
 };
 
 struct JobPrediction {

@@ -59,6 +59,8 @@ std::unique_ptr<SmoothingMethod> rings_where_they_do(Run& run, SmoothJob& job, i
                           beyond, lmax);
   } catch (const UsageError& error) {
     against = fmt::format("rings refuse: {}", error.what());
+  } catch (const ResourceError&) {
+    against = "rings need more memory than there is";
   }
   return nullptr;
 }
@@ -72,6 +74,8 @@ std::unique_ptr<SmoothingMethod> split_where_it_pays(Run& run, SmoothJob& job, i
     return split_method(run, job);
   } catch (const UsageError&) {
     return nullptr;  // none keeps the error
+  } catch (const ResourceError&) {
+    return nullptr;
   }
 }
 
@@ -92,11 +96,14 @@ std::string harmonic_because(const std::string& why) { return "harmonic, because
 
 std::unique_ptr<SmoothingMethod> fastest_method(Run& run, SmoothJob& job) {
   if (const std::string why = why_not_rings(job); !why.empty()) {
-    if (!job.options.input_cl.empty()) {
-      throw UsageError(
-          fmt::format("--input-cl weights --error, which does not count because {}; leave it out, "
-                      "or use --method ring or split",
-                      why));
+    const char* given = !job.options.input_cl.empty() ? "--input-cl"
+                        : job.options.error           ? "--error"
+                                                      : nullptr;
+    if (given != nullptr) {
+      throw UsageError(fmt::format(
+          "{} is about kernels on rings and does not count because {}; leave {} out, or "
+          "use --method ring or split",
+          given, why, given));
     }
     job.why_method = harmonic_because(why);
     return harmonic_method(run, job, job.options.transform);
@@ -132,17 +139,17 @@ std::unique_ptr<SmoothingMethod> fastest_method(Run& run, SmoothJob& job) {
   for (const Candidate& candidate : candidates)
     ways.push_back(candidate.method->label() + " " + seconds_text(candidate.seconds));
   auto best = fastest();
-  // The harmonic method goes in groups, and says itself what it lacks.
-  std::string fastest_of_what = "the fastest";
+  // The harmonic method stays: it can go in groups, and its plan reports missing memory.
   while (!best->method->fits()) {
-    fastest_of_what = "the fastest that fits the memory";
+    against += fmt::format("{}--method {} needs more memory than there is",
+                           against.empty() ? "" : "; ", best->method->name());
     candidates.erase(best);
     best = fastest();
   }
   run.report["backend"] = best->backend;
-  job.why_method = fmt::format("{}, predicted to be {} to a relative error of {:.2g}: {}{}",
-                               best->method->name(), fastest_of_what, error, fmt::join(ways, ", "),
-                               against.empty() ? "" : "; " + against);
+  job.why_method = fmt::format(
+      "{}, predicted to be the fastest to a relative error of {:.2g}: {}{}", best->method->name(),
+      error, fmt::join(ways, ", "), against.empty() ? "" : "; " + against);
   return std::move(best->method);
 }
 

@@ -170,21 +170,5 @@ TEST_P(GyroaveragesOnDevices, OfManyFieldsOverTheRadiusOfEachNodeAreThoseOfTheHo
     expect_radii_as_the_host<float>(comm(), grid, method, 9, tolerance::single_storage);
 }
 
-TEST(GyroaveragesWithoutADevice, AreRefusedOnAllRanks) {
-  if (device_count() > 0) GTEST_SKIP() << "there is a device";
-  for (const GyroMethod method : all_gyro_methods) {
-    GyroSpec spec = rectangle(method, {0.3}, 1);
-    spec.backend = Backend::cuda;
-    expect_error(cuda_version().empty() ? ErrorKind::usage : ErrorKind::resource,
-                 "choose the host backend", [&] { Gyroaverage(Communicator::world(), spec); });
-  }
-  const RadiusProblem problem(rectangle(GyroMethod::bicubic, {}, 1).grid, GyroMethod::bicubic, 1);
-  for (const bool is_average : {true, false}) {
-    expect_error(
-        cuda_version().empty() ? ErrorKind::usage : ErrorKind::resource, "choose the host backend",
-        [&] { is_average ? problem.average(Backend::cuda) : problem.transpose(Backend::cuda); });
-  }
-}
-
 }  // namespace
 }  // namespace ringweave::detail::test

@@ -14,12 +14,6 @@
 
 namespace ringweave::detail {
 
-inline LegendreShape shape_of(const LegendreProblem& problem) {
-  const AlmLayout& alm = problem.alm_layout;
-  const ModeLimits limits(*problem.grid, alm.lmax(), alm.mmax(), problem.fields.max_spin());
-  return {problem.grid, limits, problem.fold_rule, alm, problem.rows, problem.fields};
-}
-
 /// The launches of a device stage for the same problem as a host stage, run on the host. They are
 /// compiled in emulated_stage.cpp, once for all tests.
 template <class Machine = gpu::EmulatedMachine>

@@ -11,7 +11,8 @@
 
 #include "base/checked_cast.hpp"
 #include "base/mode_view.hpp"
-#include "legendre/cuda/emulated_stage.hpp"
+#include "legendre/cuda/blocks/row_blocks.hpp"
+#include "legendre/legendre_problem.hpp"
 #include "ringweave/error.hpp"
 
 // Copies beside the computation, on streams that run in any order that events allow.
