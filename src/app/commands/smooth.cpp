@@ -7,6 +7,7 @@
 #include "app/commands/commands.hpp"
 #include "app/map_batch.hpp"
 #include "app/smooth/smooth_beam.hpp"
+#include "app/smooth/smooth_kernel.hpp"
 #include "app/smooth/smooth_maps.hpp"
 #include "base/checked_cast.hpp"
 #include "io/field_files.hpp"
@@ -52,12 +53,9 @@ void require_options_of_method(const SmoothOptions& options) {
   }
   if (!options.support.empty())
     throw UsageError(
-        "--support: only --method ring cuts the kernel at a given angle; add it, or leave "
-        "--support "
+        "--support: only --method ring cuts the kernel at an angle; add it, or leave --support "
         "out");
-  const char* of_cuts = options.error               ? "--error"
-                        : !options.input_cl.empty() ? "--input-cl"
-                                                    : nullptr;
+  const char* of_cuts = option_of_cuts(options);
   if (method == "harmonic" && of_cuts != nullptr) {
     throw UsageError(
         fmt::format("{}: --method harmonic cuts no kernel; leave {} out, or use --method ring, "
@@ -97,12 +95,9 @@ std::shared_ptr<const RingGrid> new_grid_of(const SmoothOptions& options) {
                     "harmonic",
                     options.method));
   }
-  const char* of_rings = !options.input_cl.empty() ? "--input-cl"
-                         : options.error           ? "--error"
-                                                   : nullptr;
-  if (of_rings != nullptr) {
+  if (const char* of_cuts = option_of_cuts(options); of_cuts != nullptr) {
     throw UsageError(
-        fmt::format("{} is about kernels on rings; with --nside or --grid leave it out", of_rings));
+        fmt::format("{} is about kernels on rings; with --nside or --grid leave it out", of_cuts));
   }
   return named_grid(options.transform);
 }

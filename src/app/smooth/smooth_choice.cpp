@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "app/report/plan_table.hpp"
+#include "app/smooth/smooth_kernel.hpp"
 #include "app/smooth/smoothing_method.hpp"
 #include "ringweave/error.hpp"
 
@@ -96,9 +97,7 @@ std::string harmonic_because(const std::string& why) { return "harmonic, because
 
 std::unique_ptr<SmoothingMethod> fastest_method(Run& run, SmoothJob& job) {
   if (const std::string why = why_not_rings(job); !why.empty()) {
-    const char* given = !job.options.input_cl.empty() ? "--input-cl"
-                        : job.options.error           ? "--error"
-                                                      : nullptr;
+    const char* given = option_of_cuts(job.options);
     if (given != nullptr) {
       throw UsageError(fmt::format(
           "{} is about kernels on rings and does not count because {}; leave {} out, or "

@@ -18,6 +18,12 @@ namespace ringweave::detail::inline app {
 /// Fields that a kernel acts on: those of spin are Q and U.
 enum class Fields { scalar, spin };
 
+/// Returns the given option that speaks of the error of cut kernels, --input-cl or --error; null
+/// without.
+inline const char* option_of_cuts(const SmoothOptions& options) {
+  return !options.input_cl.empty() ? "--input-cl" : options.error ? "--error" : nullptr;
+}
+
 /// Returns C_l of T in a file that `option` names, from l = 0. Collective. Error  DataError.
 std::vector<double> temperature_spectrum(Run& run, const std::string& path,
                                          const std::string& option, const std::string& cl_kind);
