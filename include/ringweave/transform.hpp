@@ -35,6 +35,9 @@ struct TransformSpec {
   FieldSet fields{{0}};
   Backend backend = Backend::host;
   StagesOnDevice on_device = StagesOnDevice::both;  ///< with Backend::cuda
+  /// Memory of a_lm and maps. MemorySpace::device, with Backend::cuda for both stages: calls take
+  /// views of the device's memory, and nothing is copied to the host or planned for it.
+  MemorySpace data = MemorySpace::host;
   ThetaRoute theta = ThetaRoute::automatic;
   /// ThetaRoute::automatic decides as if there were at most so many components. Where the fields
   /// are several maps, the number of one map makes each come out as it would alone.
@@ -55,7 +58,8 @@ struct TransformSpec {
   /// transformed in groups, one after the other, of at least one field each.
   std::int64_t mode_bytes = std::numeric_limits<std::int64_t>::max();
   /// Bytes one rank may take of its device with Backend::cuda. A transform that needs more, or more
-  /// than is free, leaves a_lm and maps on the host, and its stages copy their data.
+  /// than is free, leaves a_lm and maps on the host, and its stages copy their data; with a_lm and
+  /// maps on the device it is refused (ResourceError).
   std::int64_t device_bytes = std::numeric_limits<std::int64_t>::max();
 
   /// Returns the same with mmax = lmax where it was left open.
@@ -115,8 +119,8 @@ class SphericalHarmonicTransform {
     return {fields().n_components(), alm_layout().size()};
   }
 
-  // Everything below throws UsageError on all ranks when a shape is wrong on one, and ResourceError
-  // on all when memory or a device fails one.
+  // Everything below throws UsageError on all ranks when a shape is wrong on one, or spec().data is
+  // another memory, and ResourceError on all when memory or a device fails one.
 
   /// * Computes f = sum over l, m of a_lm Y_lm. Reads alm, overwrites map.
   template <class T>
@@ -125,6 +129,11 @@ class SphericalHarmonicTransform {
   void synthesize(const ComponentBuffer<std::complex<T>>& alm, ComponentBuffer<T>& map) {
     synthesize<T>(alm.view(), map.view());
   }
+
+  /// * Does the same in the memory of this rank's device, with spec().data MemorySpace::device. The
+  /// a_lm must be there when it is called; the map is there when it returns.
+  template <class T>
+  void synthesize(AlmView<const T, MemorySpace::device> alm, MapView<T, MemorySpace::device> map);
 
   /// * Does the same, frees the a_lm as soon as they are no longer needed, and only then allocates
   /// the map. (In groups of fields, and on a device, both exist together.)
@@ -147,6 +156,14 @@ class SphericalHarmonicTransform {
                ComponentBuffer<std::complex<T>>& alm, Accumulate how = Accumulate::overwrite) {
     adjoint<T>(map.view(), ring_weights, alm.view(), how);
   }
+
+  /// * Does the same in the memory of this rank's device, the weights of rings too, with
+  /// spec().data MemorySpace::device. The map must be there when it is called; the a_lm are there
+  /// when it returns.
+  template <class T>
+  void adjoint(MapView<const T, MemorySpace::device> map,
+               View<const double, MemorySpace::device> ring_weights,
+               AlmView<T, MemorySpace::device> alm, Accumulate how = Accumulate::overwrite);
 
   /// * Does the same with the map's memory as scratch: its contents are lost. Modes for other ranks
   /// are stored there if they fit.

@@ -37,6 +37,7 @@ DeviceMemoryPlan plan_device_memory(const TransformPlan& plan) {
                                  "bytes of ring modes");
   for (const FieldSet& fields : fields_of_shapes(plan.groups))
     add_stages(memory, plan, passes, fields);
+  if (plan.spec.data == MemorySpace::device) return memory;
   memory.alm = checked_product(n * mode_bytes, plan.alm.size(), "bytes of a_lm");
   memory.map = checked_product(n * real_bytes, plan.rings.n_pixels(), "bytes of a map") +
                plan.rings.n_rings() * real_bytes;

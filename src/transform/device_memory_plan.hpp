@@ -14,6 +14,7 @@ struct DeviceMemoryPlan {
   /// Modes by ring and, on several ranks, the slots, for the largest group of fields. In single
   /// precision also buffers of the exchange.
   std::int64_t modes = 0;
+  // Copies of data on the host; 0 where data are the caller's, on the device.
   std::int64_t alm = 0;
   std::int64_t map = 0;  ///< with the weights of its rings
   std::int64_t total() const { return legendre + ring_fft + modes + alm + map; }

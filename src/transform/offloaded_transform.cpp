@@ -3,6 +3,7 @@
 
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
+#include "ringweave/error.hpp"
 #include "ringweave/execution.hpp"
 
 namespace ringweave::detail::inline transform {
@@ -13,13 +14,14 @@ constexpr const char* transform_through_device = "transform through a device";
 }  // namespace
 
 OffloadedTransform::OffloadedTransform(const Communicator& comm, const TransformPlan& plan)
-    : comm_(comm), transform_(comm, plan) {
+    : comm_(comm), data_(plan.spec.data), transform_(comm, plan) {
   agree(comm, [&] { allocate(); });
 }
 
 OffloadedTransform::~OffloadedTransform() = default;
 
 void OffloadedTransform::allocate() {
+  if (data_ == MemorySpace::device) return;
   const auto provide = [](auto& buffer, std::int64_t size) {
     if (buffer.size() != size) buffer.allocate(size);
   };
@@ -28,6 +30,13 @@ void OffloadedTransform::allocate() {
   provide(map_, sizes.n_components * sizes.n_pixels);
   provide(weights_, sizes.n_rings);
   if (copies_ == nullptr) copies_ = std::make_unique<StreamCopies>(transform_.stream());
+}
+
+void OffloadedTransform::require_data_on_host() const {
+  if (data_ == MemorySpace::host) return;
+  throw UsageError(
+      "views of the host's memory: this transform was planned for data on the device (data in its "
+      "TransformSpec)");
 }
 
 void OffloadedTransform::release() noexcept {
@@ -78,6 +87,7 @@ void OffloadedTransform::download(ComponentView<T, MemorySpace::device> from, Co
 template <class T>
 void OffloadedTransform::synthesize(AlmView<const T> alm, MapView<T> map, StageTimes& times) {
   agree(comm_, [&] {
+    require_data_on_host();
     transform_.sizes().require(transform_through_device, alm, map);
     allocate();
     const StageTimer timer(&times, "upload");
@@ -98,6 +108,7 @@ void OffloadedTransform::adjoint(MapView<const T> map, std::span<const double> r
                                  AlmView<T> alm, Accumulate how, StageTimes& times) {
   const bool weighted = !ring_weights.empty();
   agree(comm_, [&] {
+    require_data_on_host();
     transform_.sizes().require(transform_through_device, alm, map, ssize64(ring_weights));
     allocate();
     const StageTimer timer(&times, "upload");
@@ -117,10 +128,33 @@ void OffloadedTransform::adjoint(MapView<const T> map, std::span<const double> r
   });
 }
 
-#define RINGWEAVE_INSTANTIATE(T)                                                              \
-  template void OffloadedTransform::synthesize<T>(AlmView<const T>, MapView<T>, StageTimes&); \
-  template void OffloadedTransform::adjoint<T>(MapView<const T>, std::span<const double>,     \
-                                               AlmView<T>, Accumulate, StageTimes&);
+template <class T>
+void OffloadedTransform::synthesize(AlmView<const T, MemorySpace::device> alm,
+                                    MapView<T, MemorySpace::device> map, StageTimes& times) {
+  transform_.time_stages(&times);
+  transform_.synthesize<T>(alm, map);
+  agree(comm_, [&] { transform_.stream().synchronize(); });
+}
+
+template <class T>
+void OffloadedTransform::adjoint(MapView<const T, MemorySpace::device> map,
+                                 DeviceTransform::Weights ring_weights,
+                                 AlmView<T, MemorySpace::device> alm, Accumulate how,
+                                 StageTimes& times) {
+  transform_.time_stages(&times);
+  transform_.adjoint<T>(map, ring_weights, alm, how);
+  agree(comm_, [&] { transform_.stream().synchronize(); });
+}
+
+#define RINGWEAVE_INSTANTIATE(T)                                                                 \
+  template void OffloadedTransform::synthesize<T>(AlmView<const T>, MapView<T>, StageTimes&);    \
+  template void OffloadedTransform::adjoint<T>(MapView<const T>, std::span<const double>,        \
+                                               AlmView<T>, Accumulate, StageTimes&);             \
+  template void OffloadedTransform::synthesize<T>(AlmView<const T, MemorySpace::device>,         \
+                                                  MapView<T, MemorySpace::device>, StageTimes&); \
+  template void OffloadedTransform::adjoint<T>(                                                  \
+      MapView<const T, MemorySpace::device>, DeviceTransform::Weights,                           \
+      AlmView<T, MemorySpace::device>, Accumulate, StageTimes&);
 RINGWEAVE_INSTANTIATE(float)
 RINGWEAVE_INSTANTIATE(double)
 #undef RINGWEAVE_INSTANTIATE

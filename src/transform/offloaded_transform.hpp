@@ -16,7 +16,8 @@
 namespace ringweave::detail::inline transform {
 
 /// Transform of a_lm and maps on the host when all of it fits on a device: copies the input there,
-/// runs a DeviceTransform, and copies the result back.
+/// runs a DeviceTransform, and copies the result back. Or of data that are on the device
+/// (TransformSpec::data), without copies.
 class OffloadedTransform {
  public:
   /// Plans and allocates everything. Collective. Error  as DeviceTransform.
@@ -31,6 +32,14 @@ class OffloadedTransform {
   void adjoint(MapView<const T> map, std::span<const double> ring_weights, AlmView<T> alm,
                Accumulate how, StageTimes& times);
 
+  // The same for data on the device, which are there when the call returns.
+  template <class T>
+  void synthesize(AlmView<const T, MemorySpace::device> alm, MapView<T, MemorySpace::device> map,
+                  StageTimes& times);
+  template <class T>
+  void adjoint(MapView<const T, MemorySpace::device> map, DeviceTransform::Weights ring_weights,
+               AlmView<T, MemorySpace::device> alm, Accumulate how, StageTimes& times);
+
   /// Frees everything except tables; the next call allocates it again. Not collective.
   void release() noexcept;
 
@@ -40,6 +49,7 @@ class OffloadedTransform {
 
  private:
   void allocate();
+  void require_data_on_host() const;
   template <class T>
   AlmView<T, MemorySpace::device> device_alm();
   template <class T>
@@ -50,8 +60,9 @@ class OffloadedTransform {
   void download(ComponentView<T, MemorySpace::device> from, ComponentView<T> to);
 
   Communicator comm_;
+  MemorySpace data_;
   DeviceTransform transform_;
-  // Sized for doubles, used for floats too.
+  // For data on the host. Sized for doubles, used for floats too.
   DeviceBuffer<std::complex<double>> alm_;
   DeviceBuffer<double> map_;
   DeviceBuffer<double> weights_;

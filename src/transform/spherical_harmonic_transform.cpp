@@ -63,6 +63,12 @@ struct SphericalHarmonicTransform::Impl {
     device = share_device(comm, plan);
     plan.copying_stage_bytes =
         copying_stage_bytes(*device, plan.is_mixed() ? 1 : 2, plan.n_group_shapes());
+    if (plan.spec.data == MemorySpace::device) {
+      if (!device->on_device())
+        throw ResourceError(device->reason + "; use more ranks, or keep a_lm and maps on the host");
+      offloaded = std::make_unique<OffloadedTransform>(comm, plan);
+      return;
+    }
     if (device->on_device()) {
       try {
         offloaded = std::make_unique<OffloadedTransform>(comm, plan);
@@ -168,6 +174,14 @@ struct SphericalHarmonicTransform::Impl {
     }
   }
 
+  /// The transform of data on a device. Error  UsageError where they are on the host.
+  OffloadedTransform& on_device() const {
+    if (plan.spec.data == MemorySpace::device) return *offloaded;
+    throw UsageError(
+        "views of a device's memory: this transform was planned for data on the host; set data to "
+        "MemorySpace::device in its TransformSpec");
+  }
+
   bool has_spectra() const {
     return !pipelines.empty() &&
            std::all_of(pipelines.begin(), pipelines.end(), [](const Pipelines& of_group) {
@@ -256,6 +270,12 @@ void SphericalHarmonicTransform::synthesize(AlmView<const T> alm, MapView<T> map
 }
 
 template <class T>
+void SphericalHarmonicTransform::synthesize(AlmView<const T, MemorySpace::device> alm,
+                                            MapView<T, MemorySpace::device> map) {
+  impl_->on_device().synthesize<T>(alm, map, impl_->times);
+}
+
+template <class T>
 MapBuffer<T> SphericalHarmonicTransform::synthesize(AlmBuffer<T>&& alm) {
   Impl& own = *impl_;
   if (own.needs_both_buffers()) {
@@ -284,6 +304,13 @@ template <class T>
 void SphericalHarmonicTransform::adjoint(MapView<const T> map, std::span<const double> ring_weights,
                                          AlmView<T> alm, Accumulate how) {
   impl_->adjoint<T>(map, ring_weights, alm, how, std::nullopt);
+}
+
+template <class T>
+void SphericalHarmonicTransform::adjoint(MapView<const T, MemorySpace::device> map,
+                                         View<const double, MemorySpace::device> ring_weights,
+                                         AlmView<T, MemorySpace::device> alm, Accumulate how) {
+  impl_->on_device().adjoint<T>(map, ring_weights, alm, how, impl_->times);
 }
 
 template <class T>
@@ -389,6 +416,11 @@ void SphericalHarmonicTransform::adjoint_of_synthesis(std::span<const double> ri
 
 #define RINGWEAVE_INSTANTIATE(T)                                                                   \
   template void SphericalHarmonicTransform::synthesize(AlmView<const T>, MapView<T>);              \
+  template void SphericalHarmonicTransform::synthesize(AlmView<const T, MemorySpace::device>,      \
+                                                       MapView<T, MemorySpace::device>);           \
+  template void SphericalHarmonicTransform::adjoint(MapView<const T, MemorySpace::device>,         \
+                                                    View<const double, MemorySpace::device>,       \
+                                                    AlmView<T, MemorySpace::device>, Accumulate);  \
   template MapBuffer<T> SphericalHarmonicTransform::synthesize(AlmBuffer<T>&&);                    \
   template void SphericalHarmonicTransform::adjoint(MapView<const T>, std::span<const double>,     \
                                                     AlmView<T>, Accumulate);                       \

@@ -86,6 +86,14 @@ int count_passes_consuming(const TransformPlan& plan) {
 TransformSpec TransformSpec::checked() const {
   if (grid == nullptr) throw UsageError("a transform needs a grid");
   require_degrees(lmax, mmax);
+  if (data == MemorySpace::pinned)
+    throw UsageError("a_lm and maps of a transform are in the host's memory or in a device's");
+  if (data == MemorySpace::device &&
+      (backend != Backend::cuda || on_device != StagesOnDevice::both)) {
+    throw UsageError(
+        "a transform with a_lm and maps in a device's memory runs there: choose the CUDA backend "
+        "for both stages");
+  }
   TransformSpec spec = *this;
   if (mmax < 0) spec.mmax = lmax;
   return spec;
@@ -97,6 +105,7 @@ std::int64_t TransformSpec::digest() const {
   digest.add(mmax < 0 ? lmax : mmax);
   digest.add(backend);
   digest.add(on_device);
+  digest.add(data);
   digest.add(theta);
   digest.add(theta_components);
   for (const FieldSet::Field& field : fields.fields()) digest.add(field.spin);

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <complex>
+
 #include "base/checked_cast.hpp"
 #include "base/device_buffer.hpp"
 #include "ringweave/error.hpp"
@@ -156,6 +159,98 @@ TEST_P(OnDevices, AReplayedCallIsTheFirstOne) {
     else
       EXPECT_TRUE(same_bits(map, first)) << "call " << call;
   }
+}
+
+/// Components of this rank in the memory of its device.
+template <class T>
+struct DataThere {
+  std::int64_t n_components;
+  std::int64_t size;
+  DeviceBuffer<T> memory;
+
+  explicit DataThere(const ComponentBuffer<T>& from)
+      : n_components(from.n_components()), size(from.size()), memory(n_components * size) {
+    const DeviceStream stream;
+    copy_to_device(from.view().data(), memory.data(), memory.bytes(), stream);
+    stream.synchronize();
+  }
+  ComponentView<T, MemorySpace::device> view() { return {memory.data(), n_components, size}; }
+  ComponentBuffer<T> on_host() const {
+    ComponentBuffer<T> to(n_components, size);
+    const DeviceStream stream;
+    copy_to_host(memory.data(), to.view().data(), memory.bytes(), stream);
+    stream.synchronize();
+    return to;
+  }
+};
+
+template <class T>
+void expect_data_on_the_device(const Communicator& comm, const Case& of, double bound) {
+  SCOPED_TRACE(of.name());
+  TransformSpec spec = cuda_spec(of);
+  spec.data = MemorySpace::device;
+  SphericalHarmonicTransform host(comm, of.spec());
+  SphericalHarmonicTransform device(comm, spec);
+  EXPECT_EQ(device.device()->planned.alm, 0);
+  EXPECT_LE(device.offloaded()->device_bytes(), device.device()->planned.total());
+  const AlmBuffer<T> alm = random_alm<T>(host);
+  const MapBuffer<T> map = random_map<T>(host);
+  DataThere<std::complex<T>> alm_there(alm);
+  DataThere<T> map_there(map);
+
+  DataThere<T> synthesized_there(map);
+  device.synthesize<T>(alm_there.view(), synthesized_there.view());
+  expect_within(relative_error(comm, synthesized_there.on_host(), synthesized(host, alm)), bound);
+
+  AlmBuffer<T> expected = copy_of(alm);
+  ComponentBuffer<double> weights(1, host.rings().n_rings());
+  std::fill_n(weights.view().data(), weights.size(), 0.75);
+  DataThere<double> weights_there(weights);
+  host.adjoint<T>(map.view(), {weights.view().data(), to_size(weights.size())}, expected.view(),
+                  Accumulate::add);
+  device.adjoint<T>(map_there.view(), weights_there.view().component(0), alm_there.view(),
+                    Accumulate::add);
+  expect_within(relative_error(comm, alm_there.on_host(), expected), bound);
+  EXPECT_TRUE(same_bits(map_there.on_host(), map));
+}
+
+TEST_P(OnDevices, DataOfTheDeviceStayThereInASmallCase) {
+  const Case of = telling_cases().front();
+  expect_data_on_the_device<double>(comm(), of, as_the_host);
+  expect_data_on_the_device<float>(comm(), of, tolerance::single_storage);
+}
+
+TEST_P(OnDevices, DataOfTheDeviceStayThere) {
+  for (const Case& of : telling_cases()) expect_data_on_the_device<double>(comm(), of, as_the_host);
+}
+
+TEST_P(OnDevices, DataOfAnotherMemoryThanPlannedAreRefused) {
+  TransformSpec spec = cuda_spec(telling_cases().front());
+  SphericalHarmonicTransform of_host(comm(), spec);
+  spec.data = MemorySpace::device;
+  SphericalHarmonicTransform of_device(comm(), spec);
+  const AlmBuffer<double> alm = random_alm(of_host);
+  MapBuffer<double> map = of_host.make_map<double>();
+  EXPECT_THROW(of_device.synthesize(alm, map), UsageError);
+  DataThere<std::complex<double>> alm_there(alm);
+  DataThere<double> map_there(map);
+  EXPECT_THROW(of_host.synthesize<double>(alm_there.view(), map_there.view()), UsageError);
+  EXPECT_THROW(of_host.adjoint<double>(map_there.view(), {}, alm_there.view()), UsageError);
+  spec.device_bytes = 1000;
+  EXPECT_THROW(SphericalHarmonicTransform(comm(), spec), ResourceError);
+}
+
+TEST(TransformSpec, DataOnADeviceGoWithBothStagesThere) {
+  TransformSpec spec = telling_cases().front().spec();
+  spec.data = MemorySpace::device;
+  EXPECT_THROW(spec.checked(), UsageError);
+  spec.backend = Backend::cuda;
+  EXPECT_NO_THROW(spec.checked());
+  spec.on_device = StagesOnDevice::legendre;
+  EXPECT_THROW(spec.checked(), UsageError);
+  spec.on_device = StagesOnDevice::both;
+  spec.data = MemorySpace::pinned;
+  EXPECT_THROW(spec.checked(), UsageError);
 }
 
 TEST_P(OnDevices, TooLargeATransformSaysWhatItLacks) {
