@@ -1,24 +1,46 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <memory>
 #include <optional>
+#include <string>
+#include <variant>
+#include <vector>
 
 #include "ringweave/communicator.hpp"
-#include "ringweave/error.hpp"
+
+namespace CLI {
+class App;
+}
 
 namespace ringweave::detail {
 
-/// Parses the command line on every rank; rank 0 prints help and errors. Returns the exit code
-/// where the program ends with that.
-inline std::optional<int> parse(const Communicator& comm, CLI::App& app, int argc, char** argv) {
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    if (comm.is_root()) app.exit(error);
-    return error.get_exit_code() == 0 ? 0 : exit_code(ErrorKind::usage);
-  }
-  return std::nullopt;
-}
+/// The options of a benchmark. What an option holds when it is added is its default. CLI11 is
+/// included by the source of this class alone, because it takes long to compile.
+class CommandLine {
+ public:
+  using Value = std::variant<bool*, int*, std::int64_t*, std::uint64_t*, double*, std::string*,
+                             std::vector<int>*, std::vector<std::int64_t>*, std::vector<double>*,
+                             std::vector<std::string>*>;
+
+  explicit CommandLine(const std::string& purpose);
+  ~CommandLine();
+  CommandLine(const CommandLine&) = delete;
+  CommandLine& operator=(const CommandLine&) = delete;
+
+  /// Adds an option; a flag where `value` is a bool. `choices`: what may be given, if not anything.
+  void add(const std::string& name, Value value, const std::string& help,
+           const std::vector<std::string>& choices = {});
+  /// Adds an option without a default.
+  void add_required(const std::string& name, std::string& value, const std::string& help);
+
+  /// Parses on every rank; rank 0 prints help and errors. Returns the exit code where the program
+  /// ends with that.
+  std::optional<int> parse(const Communicator& comm, int argc, char** argv);
+
+ private:
+  std::unique_ptr<CLI::App> app_;
+};
 
 }  // namespace ringweave::detail

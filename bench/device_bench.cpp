@@ -4,7 +4,6 @@
 //   device_bench --json device.json
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "base/device.hpp"
+#include "bench/command_line.hpp"
 #include "bench/cuda/device_rates.hpp"
 #include "bench/device_legendre_cases.hpp"
 #include "bench/device_transform_cases.hpp"
@@ -36,23 +36,19 @@ struct Options {
   bool about = false;
 };
 
-void add_options(CLI::App& app, Options& options) {
-  app.add_option("--nside", options.nsides, "HEALPix maps; batches at the first only")
-      ->capture_default_str();
-  app.add_option("--lmax-over-nside", options.lmax_over_nside, "lmax = this times nside")
-      ->capture_default_str();
-  app.add_option("--spins", options.spins, "spins of the fields")->capture_default_str();
-  app.add_option("--maps", options.maps, "numbers of maps that go through at once")
-      ->capture_default_str();
-  app.add_option("--host-repeats", options.host_repeats,
-                 "calls of the host's stages beside the device's, all threads; 0: none")
-      ->capture_default_str();
-  app.add_option("--bounds", options.bounds,
-                 "make one call of each transform in this direction and measure nothing: "
-                 "device_bounds.py counts its operations on the software device");
-  app.add_flag("--about", options.about,
-               "only say which device there is; exits with 4 without one");
-  app.add_option("--json", options.json_file, "write everything to this file");
+void add_options(CommandLine& command, Options& options) {
+  command.add("--nside", &options.nsides, "HEALPix maps; batches at the first only");
+  command.add("--lmax-over-nside", &options.lmax_over_nside, "lmax = this times nside");
+  command.add("--spins", &options.spins, "spins of the fields");
+  command.add("--maps", &options.maps, "numbers of maps that go through at once");
+  command.add("--host-repeats", &options.host_repeats,
+              "calls of the host's stages beside the device's, all threads; 0: none");
+  command.add("--bounds", &options.bounds,
+              "make one call of each transform in this direction and measure nothing: "
+              "device_bounds.py counts its operations on the software device");
+  command.add("--about", &options.about,
+              "only say which device there is; exits with 4 without one");
+  command.add("--json", &options.json_file, "write everything to this file");
 }
 
 json describe_device() {
@@ -211,13 +207,9 @@ json measure_all(const Communicator& comm, const Options& options) {
 
 int run(const Communicator& comm, int argc, char** argv) {
   Options options;
-  CLI::App app("Times the stages of a transform on a GPU and checks their answers.");
-  add_options(app, options);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : exit_code(ErrorKind::usage);
-  }
+  CommandLine command("Times the stages of a transform on a GPU and checks their answers.");
+  add_options(command, options);
+  if (const auto code = command.parse(comm, argc, argv)) return *code;
   if (comm.size() > 1)
     throw UsageError("device_bench: runs on one rank, has " + std::to_string(comm.size()));
   if (device_count() == 0) {

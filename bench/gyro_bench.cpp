@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 #include <omp.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -277,12 +276,14 @@ int run(const Communicator& comm, int argc, char** argv) {
                                                   {"bicubic", GyroMethod::bicubic},
                                                   {"dct", GyroMethod::dct},
                                                   {"chebyshev", GyroMethod::chebyshev}};
-  CLI::App app("Times gyroaverages on a square of n x n nodes, for compare_gyro.py.");
-  app.add_option("--method", options.method)->transform(CLI::CheckedTransformer(methods));
-  app.add_option("--n", options.n, "nodes of an axis")->capture_default_str();
-  app.add_option("--radii", options.radii, "the square is 2 wide")->capture_default_str();
-  app.add_option("--fields", options.n_fields)->capture_default_str();
-  if (const auto code = parse(comm, app, argc, argv)) return *code;
+  std::string method = "bicubic";
+  CommandLine command("Times gyroaverages on a square of n x n nodes, for compare_gyro.py.");
+  command.add("--method", &method, "of averaging", {"bilinear", "bicubic", "dct", "chebyshev"});
+  command.add("--n", &options.n, "nodes of an axis");
+  command.add("--radii", &options.radii, "the square is 2 wide");
+  command.add("--fields", &options.n_fields, "how many are averaged");
+  if (const auto code = command.parse(comm, argc, argv)) return *code;
+  options.method = methods.at(method);
   GyroTrial trial(comm, spec_of(options));
   answer_commands(comm, trial);
   return 0;

@@ -7,7 +7,6 @@
 // (the same, split as if it had no such degrees), cmb (C_l).
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -19,6 +18,7 @@
 #include <vector>
 
 #include "base/checked_cast.hpp"
+#include "bench/command_line.hpp"
 #include "bench/json_file.hpp"
 #include "bench/run_bench.hpp"
 #include "convolve/split/split_costs.hpp"
@@ -52,22 +52,20 @@ struct Options {
   bool with_spectra = false;
 };
 
-void add_options(CLI::App& app, Options& options) {
-  app.add_option("spectra", options.spectra, "Text table of C_l.")->required();
-  app.add_option("--nside", options.nside, "HEALPix resolution.")->capture_default_str();
-  app.add_option("--lmax", options.lmax, "Default: 2 nside.");
-  app.add_option("--fwhm", options.fwhm_arcmin, "Of the beams, arcmin.")->capture_default_str();
-  app.add_option("--supports", options.support_arcmin, "One split for each, arcmin.")
-      ->capture_default_str();
-  app.add_option("--errors", options.errors, "Bounds, one split for each.")->capture_default_str();
-  app.add_option("--alphas", options.alphas, "One split for each.")->capture_default_str();
-  app.add_option("--maps", options.maps, "white, pixels, unexpected, cmb.")
-      ->check(CLI::IsMember({"white", "pixels", "unexpected", "cmb"}))
-      ->capture_default_str();
-  app.add_option("--seed", options.seed, "Of the maps.")->capture_default_str();
-  app.add_flag("--single", options.is_single, "Maps in single precision.");
-  app.add_flag("--with-spectra", options.with_spectra, "Spectra of every run in the JSON file.");
-  app.add_option("--json", options.file, "File to write. Default: none.");
+void add_options(CommandLine& command, Options& options) {
+  command.add_required("spectra", options.spectra, "Text table of C_l.");
+  command.add("--nside", &options.nside, "HEALPix resolution.");
+  command.add("--lmax", &options.lmax, "-1: 2 nside.");
+  command.add("--fwhm", &options.fwhm_arcmin, "Of the beams, arcmin.");
+  command.add("--supports", &options.support_arcmin, "One split for each, arcmin.");
+  command.add("--errors", &options.errors, "Bounds, one split for each.");
+  command.add("--alphas", &options.alphas, "One split for each.");
+  command.add("--maps", &options.maps, "white, pixels, unexpected, cmb.",
+              {"white", "pixels", "unexpected", "cmb"});
+  command.add("--seed", &options.seed, "Of the maps.");
+  command.add("--single", &options.is_single, "Maps in single precision.");
+  command.add("--with-spectra", &options.with_spectra, "Spectra of every run in the JSON file.");
+  command.add("--json", &options.file, "File to write. Default: none.");
 }
 
 /// One map, its a_lm in the harmonic method, and memory for both results.
@@ -359,13 +357,9 @@ class Measurement {
 
 int measure(const Communicator& comm, int argc, char** argv) {
   Options options;
-  CLI::App app("Errors of split kernels on random maps, achieved and predicted.");
-  add_options(app, options);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error);
-  }
+  CommandLine command("Errors of split kernels on random maps, achieved and predicted.");
+  add_options(command, options);
+  if (const auto code = command.parse(comm, argc, argv)) return *code;
   if (comm.size() > 1) throw UsageError("kernel_split_accuracy: one rank only");
   const int lmax =
       options.lmax >= 0 ? options.lmax : checked_cast<int>(2 * options.nside, "lmax of the kernel");

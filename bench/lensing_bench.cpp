@@ -5,7 +5,6 @@
 // repetition, and the seconds of the adjoint and of the deflection of all pixels.
 #include <omp.h>
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <cmath>
 #include <iostream>
@@ -128,12 +127,12 @@ json measure(const Communicator& comm, const Options& options) {
 
 int run(const Communicator& comm, int argc, char** argv) {
   Options options;
-  CLI::App app("Times lensed maps, for compare_lensing.py.");
-  app.add_option("--lmax", options.lmax)->capture_default_str();
-  app.add_option("--nside", options.nside)->capture_default_str();
-  app.add_option("--epsilon", options.epsilon)->capture_default_str();
-  app.add_option("--repeats", options.repeats)->capture_default_str();
-  if (const auto code = parse(comm, app, argc, argv)) return *code;
+  CommandLine command("Times lensed maps, for compare_lensing.py.");
+  command.add("--lmax", &options.lmax, "highest degree");
+  command.add("--nside", &options.nside, "of the lensed map");
+  command.add("--epsilon", &options.epsilon, "of the interpolation");
+  command.add("--repeats", &options.repeats, "measurements of every stage");
+  if (const auto code = command.parse(comm, argc, argv)) return *code;
   const json answer = measure(comm, options);
   if (comm.is_root()) std::cout << answer.dump() << std::endl;
   return 0;

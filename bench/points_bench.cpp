@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 #include <omp.h>
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <fstream>
 #include <iostream>
@@ -142,13 +141,12 @@ class PointTrial {
 
 int run(const Communicator& comm, int argc, char** argv) {
   Options options;
-  CLI::App app("Times transforms to points, for compare_points.py.");
-  app.add_option("--lmax", options.lmax)->capture_default_str();
-  app.add_option("--spin", options.spin)->capture_default_str();
-  app.add_option("--epsilon", options.epsilon)->capture_default_str();
-  app.add_option("--points", options.points, "theta of all points, then phi, as doubles")
-      ->required();
-  if (const auto code = parse(comm, app, argc, argv)) return *code;
+  CommandLine command("Times transforms to points, for compare_points.py.");
+  command.add("--lmax", &options.lmax, "highest degree");
+  command.add("--spin", &options.spin, "of the fields");
+  command.add("--epsilon", &options.epsilon, "of the interpolation");
+  command.add_required("--points", options.points, "theta of all points, then phi, as doubles");
+  if (const auto code = command.parse(comm, argc, argv)) return *code;
   PointTrial trial(comm, options);
   answer_commands(comm, trial);
   return 0;

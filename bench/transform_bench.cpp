@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 #include <omp.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
 #include <limits>
@@ -54,48 +53,37 @@ struct Options {
   std::string commands;
 };
 
-void add_options(CLI::App& app, Options& options) {
-  app.add_option("--grid", options.grid, "healpix:NSIDE, gauss:LMAX, clenshaw:NRINGS, ...")
-      ->capture_default_str();
-  app.add_option("--lmax", options.lmax,
-                 "Highest degree; default 2 nside, or what the grid carries");
-  app.add_option("--spin", options.spin, "Spin of the maps")->capture_default_str();
-  app.add_option("--maps", options.maps, "How many go through at once")->capture_default_str();
-  app.add_option("--fields", options.fields, "TEB: T with E and B, spins 0 and 2 together")
-      ->check(CLI::IsMember({"TEB"}))
-      ->excludes("--spin");
-  app.add_option("--precision", options.precision, "How maps and a_lm are stored")
-      ->check(CLI::IsMember({"double", "single"}))
-      ->capture_default_str();
-  app.add_option("--exchange", options.exchange,
-                 "How ring modes are exchanged: in double or single precision, or overlapped with "
-                 "the Legendre stage")
-      ->check(CLI::IsMember({"double", "single", "overlap"}))
-      ->capture_default_str();
-  app.add_option(
-         "--theta", options.theta,
-         "Where Legendre sums are formed: on the rings of the grid, or on equidistant ones and "
-         "resampled")
-      ->check(CLI::IsMember({"automatic", "direct", "resampled"}))
-      ->capture_default_str();
-  app.add_option("--backend", options.backend,
-                 "Where the stages run; a_lm and maps come from the host's memory and go there, "
-                 "and the peak is that of the host's threads")
-      ->check(CLI::IsMember({"host", "cuda"}))
-      ->capture_default_str();
-  app.add_option("--mode-bytes", options.mode_bytes,
-                 "Limit of the ring modes of one rank: the maps go in groups; default none");
-  app.add_option("--directions", options.directions, "Any of synthesis, adjoint, analysis")
-      ->check(CLI::IsMember({"synthesis", "adjoint", "analysis"}))
-      ->capture_default_str();
-  app.add_option("--iter", options.iterations, "Iterations of the analysis")->capture_default_str();
-  app.add_option("--repeats", options.repeats, "Measurements; the table shows their median")
-      ->check(CLI::Range(1, 1000000))
-      ->capture_default_str();
-  app.add_option("--json", options.json_file, "Write the table here too, with every measurement");
-  app.add_option("--commands", options.commands,
-                 "Take turns: read what to do from this file, of several ranks each from "
-                 "FILE.RANK; '-' with one rank: standard input");
+void add_options(CommandLine& command, Options& options) {
+  command.add("--grid", &options.grid, "healpix:NSIDE, gauss:LMAX, clenshaw:NRINGS, ...");
+  command.add("--lmax", &options.lmax, "Highest degree; -1: 2 nside, or what the grid carries");
+  command.add("--spin", &options.spin, "Spin of the maps");
+  command.add("--maps", &options.maps, "How many go through at once");
+  command.add("--fields", &options.fields, "TEB: T with E and B, spins 0 and 2 together", {"TEB"});
+  command.add("--precision", &options.precision, "How maps and a_lm are stored",
+              {"double", "single"});
+  command.add("--exchange", &options.exchange,
+              "How ring modes are exchanged: in double or single precision, or overlapped with "
+              "the Legendre stage",
+              {"double", "single", "overlap"});
+  command.add(
+      "--theta", &options.theta,
+      "Where Legendre sums are formed: on the rings of the grid, or on equidistant ones and "
+      "resampled",
+      {"automatic", "direct", "resampled"});
+  command.add("--backend", &options.backend,
+              "Where the stages run; a_lm and maps come from the host's memory and go there, "
+              "and the peak is that of the host's threads",
+              {"host", "cuda"});
+  command.add("--mode-bytes", &options.mode_bytes,
+              "Limit of the ring modes of one rank: the maps go in groups; default none");
+  command.add("--directions", &options.directions, "Any of synthesis, adjoint, analysis",
+              {"synthesis", "adjoint", "analysis"});
+  command.add("--iter", &options.iterations, "Iterations of the analysis");
+  command.add("--repeats", &options.repeats, "Measurements; the table shows their median");
+  command.add("--json", &options.json_file, "Write the table here too, with every measurement");
+  command.add("--commands", &options.commands,
+              "Take turns: read what to do from this file, of several ranks each from "
+              "FILE.RANK; '-' with one rank: standard input");
 }
 
 TransformSpec make_spec(const Options& options) {
@@ -105,6 +93,9 @@ TransformSpec make_spec(const Options& options) {
   const int usual = nside > 0 ? static_cast<int>(2 * nside) : spec.grid->default_lmax();
   spec.lmax = spec.mmax = options.lmax >= 0 ? options.lmax : usual;
   if (options.maps < 1) throw UsageError("--maps: expected 1 or more");
+  if (options.repeats < 1) throw UsageError("--repeats: expected 1 or more");
+  if (!options.fields.empty() && options.spin != 0)
+    throw UsageError("--spin: expected none with --fields TEB, which has spins 0 and 2");
   std::vector<int> spins;
   for (int i = 0; i < options.maps; ++i) {
     spins.push_back(options.fields.empty() ? options.spin : 0);
@@ -285,9 +276,9 @@ void print_table(const json& about, const json& errors, const std::vector<json>&
 
 int run(const Communicator& comm, int argc, char** argv) {
   Options options;
-  CLI::App app("Times whole spherical harmonic transforms and checks their answers.");
-  add_options(app, options);
-  if (const auto code = parse(comm, app, argc, argv)) return *code;
+  CommandLine command("Times whole spherical harmonic transforms and checks their answers.");
+  add_options(command, options);
+  if (const auto code = command.parse(comm, argc, argv)) return *code;
   const TransformSpec spec = agreed(comm, [&] { return make_spec(options); });
   const auto trial = options.precision == "single"
                          ? TransformTrial::make<float>(comm, spec, options.iterations)

@@ -44,6 +44,9 @@ void record(Run& run, const NamedPlaces& places, const std::string& why) {
   run.detail(
       fmt::format("backend: {}, because {}", places.are_mixed() ? places.text() : name, why));
 }
+NamedPlaces places_of(const SplitBackends& parts) {
+  return {"harmonic", parts.harmonic, "rings", parts.rings};
+}
 void record(Run& run, const StagePlaces& stages, const std::string& why) {
   record(run, stages.named(), why);
 }
@@ -172,19 +175,40 @@ Backend choose_faster_backend(Run& run, const std::string& asked,
   return fastest;
 }
 
-SplitBackends choose_split_backends(Run& run, const TransformOptions& asked) {
-  SplitBackends parts;
-  if (asked.stage.empty()) {
-    parts.harmonic = choose_backend(run, asked.backend);
-  } else {
-    parts = split_backends_named(asked.stage);
-    const NamedPlaces places{"harmonic", parts.harmonic, "rings", parts.rings};
+std::vector<SplitBackends> possible_split_backends(Run& run, const TransformOptions& asked) {
+  constexpr Backend host = Backend::host;
+  constexpr Backend cuda = Backend::cuda;
+  std::vector<SplitBackends> all;
+  if (!asked.stage.empty()) {
+    all = {split_backends_named(asked.stage)};
+    const NamedPlaces places = places_of(all.front());
     if (places.use_a_device()) require_device(run, "--stage " + asked.stage);
     record(run, places, "--stage says so");
+  } else if (asked.backend == "auto" && run.machine.device && every_rank_has_a_device(run)) {
+    all = {{host, host}, {cuda, host}, {host, cuda}, {cuda, cuda}};
+  } else {
+    all = {{.harmonic = choose_backend(run, asked.backend)}};
   }
-  const bool at_once = parts.harmonic != parts.rings && threads_may_call_mpi();
-  parts.at_once = run.comm.min(std::int64_t{at_once}) == 1;
-  return parts;
+  const bool may_be_at_once = run.comm.min(std::int64_t{threads_may_call_mpi()}) == 1;
+  for (SplitBackends& parts : all) parts.at_once = may_be_at_once && parts.harmonic != parts.rings;
+  return all;
+}
+
+const PlacedSplit& least_of(const std::vector<PlacedSplit>& splits) {
+  return *std::min_element(
+      splits.begin(), splits.end(),
+      [](const PlacedSplit& a, const PlacedSplit& b) { return a.seconds < b.seconds; });
+}
+
+void record_split_backends(Run& run, const std::vector<PlacedSplit>& splits) {
+  const PlacedSplit& least = least_of(splits);
+  std::string others;
+  for (const PlacedSplit& split : splits) {
+    if (&split != &least)
+      others += fmt::format("; {} {:.2g} s", places_of(split.backends).text(), split.seconds);
+  }
+  record(run, places_of(least.backends),
+         fmt::format("it is predicted to take {:.2g} s{}", least.seconds, others));
 }
 
 Backend choose_device_if_asked(Run& run, const std::string& asked, const std::string& what) {

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "app/cli/options.hpp"
 #include "app/run.hpp"
@@ -28,10 +29,20 @@ void choose_backend(Run& run, const TransformOptions& asked, TransformSpec& spec
 Backend choose_faster_backend(Run& run, const std::string& asked,
                               const std::function<Estimate(Backend)>& predict);
 
-/// Chooses the backends of the parts of a split kernel for this --backend, which speaks of the
-/// harmonic part, or --stage; both are done at once where one is on a device and MPI permits it.
-/// Collective. Error  as above.
-SplitBackends choose_split_backends(Run& run, const TransformOptions& asked);
+/// Returns the backends that the parts of a split kernel may have for this --backend, which speaks
+/// of the harmonic part, or --stage: those of either part for `auto` with costs of a device
+/// (--machine), else one choice. Both parts are done at once where one is on a device and MPI
+/// permits it. Collective. Error  as above.
+std::vector<SplitBackends> possible_split_backends(Run& run, const TransformOptions& asked);
+
+/// Places of the parts of a split kernel.
+struct PlacedSplit {
+  SplitBackends backends;
+  double seconds;  ///< predicted, of the slowest rank
+};
+const PlacedSplit& least_of(const std::vector<PlacedSplit>& splits);
+/// Puts the places with the fewest seconds into the report, and why. Not collective.
+void record_split_backends(Run& run, const std::vector<PlacedSplit>& splits);
 
 /// Chooses as the first does, for work, named `what` in messages, for which `auto` takes the host:
 /// there is no prediction of it on devices. Collective.

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "base/device.hpp"
 #include "base/memory_meter.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "distribute/mpi/device_sharers.hpp"
@@ -24,16 +23,8 @@ namespace {
 /// The bytes of its device that this rank may hold: those asked for, or its share of what is free.
 /// Chooses the device. Collective.
 std::int64_t device_bytes_allowed(const Communicator& comm, const GyroSpec& spec) {
-  const Communicator node = comm.node_local();
-  DeviceIdentity device;
-  agree(comm, [&] {
-    choose_device(node.rank());
-    device = device_identity();
-    device_memory();  // makes CUDA allocate its own memory on every rank first
-  });
-  const int n_ranks = count_ranks_of(node, device);
-  const std::int64_t free = agreed(comm, [] { return device_memory().free_bytes; });
-  return spec.most_bytes > 0 ? spec.most_bytes : usable_device_bytes(free) / n_ranks;
+  const DeviceShare share = share_of_device(comm);
+  return spec.most_bytes > 0 ? spec.most_bytes : share.usable_bytes();
 }
 
 /// The bytes that this rank may hold: those asked for, or its share of what its node has.

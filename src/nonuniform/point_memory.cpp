@@ -9,7 +9,9 @@
 
 #include "base/checked_cast.hpp"
 #include "distribute/exchange/mode_exchange.hpp"
-#include "fft/ring_fft.hpp"
+#include "fft/device_ring_fft.hpp"
+#include "legendre/device_legendre_stage.hpp"
+#include "nonuniform/cuda/point_sum_plan.hpp"
 #include "nonuniform/row_sweep.hpp"
 #include "nonuniform/row_tasks.hpp"
 #include "sphere/mode_limits.hpp"
@@ -56,6 +58,24 @@ std::int64_t thread_bytes(const PointSpec& spec, const FineGrid& grid) {
   // Columns of eight orders on the doubled circle and on the rows, and sweeps.
   const std::int64_t legendre = (spec.fields.max_spin() > 0 ? 640 : 400) * grid.n_rows;
   return legendre + run_bytes_of_thread(grid.n_columns, spec.mmax + std::int64_t{1});
+}
+
+DevicePointMemory device_memory_of_points(const TransformPlan& to_rows, std::int64_t n_summed,
+                                          bool has_turns) {
+  constexpr std::int64_t real_bytes = sizeof(double);
+  const FieldSet& fields = to_rows.spec.fields;
+  const std::int64_t n = fields.n_components();
+  const OrderPasses passes = to_rows.order_passes(to_rows.n_passes);
+  const std::int64_t bytes_of_point =
+      gpu::PointSumPlan::bytes_of_point + (has_turns ? 2 : 0) * real_bytes + n * real_bytes;
+  DevicePointMemory memory;
+  memory.legendre =
+      legendre_block_bytes(to_rows.legendre_shape(fields, passes.by_order)).device_bytes;
+  memory.rows =
+      device_ring_fft_bytes(to_rows.ring_fft_shape(fields)) +
+      n * (real_bytes * to_rows.rings.n_pixels() + bytes_of_mode * to_rows.exchange.by_ring.size());
+  memory.points = n_summed * bytes_of_point;
+  return memory;
 }
 
 FineGrid grid_of(const FineRows& rows) {

@@ -10,6 +10,7 @@
 #include "distribute/points/point_exchange.hpp"
 #include "nonuniform/fine_taps.hpp"
 #include "ringweave/points.hpp"
+#include "transform/transform_plan.hpp"
 
 namespace ringweave::detail::inline nonuniform {
 
@@ -36,6 +37,22 @@ struct PointMemory {
   std::int64_t total() const { return set.total() + modes + rows + tables; }
   std::int64_t of_threads() const { return rows + tables; }
 };
+
+/// Bytes of a rank's device for a transform to points.
+struct DevicePointMemory {
+  std::int64_t legendre = 0;  ///< sums and the rows they end at, in blocks
+  std::int64_t rows = 0;      ///< fine rows, their modes and FFTs
+  std::int64_t points = 0;    ///< places, turns of frames and values
+
+  std::int64_t total() const { return legendre + rows + points; }
+};
+
+/// Predicts it in any build. Not collective. Error  UsageError.
+/// to_rows     plan of the transform to fine rows on a device
+/// n_summed    points that the rank sums
+/// has_turns   frames turn at the points
+DevicePointMemory device_memory_of_points(const TransformPlan& to_rows, std::int64_t n_summed,
+                                          bool has_turns);
 
 /// The size of a transform to points.
 struct PointProblem {

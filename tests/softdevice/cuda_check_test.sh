@@ -34,11 +34,14 @@ smooth() {
     --fwhm 10deg --method ring --backend "$1" 2>&1
 }
 smooth host
-smooth auto | grep "computing on the host, because the device cannot be used: .* bytes ("
+smooth auto | grep "computing on the host, because the device cannot be used: .* more than it may use"
 programs/ringweave compare rings_host.h5 rings_auto.h5
 # What costs of a device predict.
 programs/ringweave smooth host.h5 chosen.h5 --fields QU --fwhm 10deg --method ring --backend auto \
   --machine h100_cluster --verbose | grep "backend: .* it is predicted to take .* s on a device, .* s on the host"
+programs/ringweave smooth host.h5 chosen.h5 --fields T --fwhm 16deg --method split --error 1e-4 --input-cl cl.txt \
+  --cl-kind cl --backend auto --machine h100_cluster --dry-run --verbose --overwrite |
+  grep "backend: .* it is predicted to take .*harmonic=.*,rings="
 code=0
 smooth cuda || code=$?
 [[ $code == 4 ]]

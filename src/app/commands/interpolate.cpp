@@ -38,7 +38,8 @@ struct PointJob {
   MemoryItem program;  ///< without the points
   FieldChoice choice;
   PointSpec spec;
-  Precision precision;  ///< of files
+  Precision precision;                  ///< of files
+  std::optional<PointDevice> device{};  ///< where the transform is, if not on the host
 
   /// Of a_lm and values in memory: an adjoint is computed in double.
   Precision held() const { return options.adjoint.empty() ? precision : Precision::double_; }
@@ -142,9 +143,8 @@ void require_plan(Run& run, const PointJob& job, const PointTransform& transform
   // The points are sorted by now.
   const std::int64_t beyond = MemoryMeter::high_water_bytes() - estimate.buffers();
   estimate.items.push_back({"sorting of the points", std::max<std::int64_t>(0, beyond)});
-  record_memory(run, estimate);
   record_point_plan(run, transform);
-  if (run.options.dry_run || run.options.verbose) PlanTable(run).memory(estimate);
+  record_memory_of_points(run, estimate, job.device);
   record_files(run, files);
   require_memory(run, with_program(std::move(to_come)));
 }
@@ -201,10 +201,11 @@ void conclude(Run& run, const PointJob& job) {
                                fmt::join(names_of_values(job), " "), job.points.total);
 }
 
-/// Throws where points and fields do not go together or do not fit the memory. Collective.
-void require_points(Run& run, const PointJob& job) {
+/// Throws where points and fields do not go together or do not fit the memory; finds the device.
+/// Collective.
+void require_points(Run& run, PointJob& job) {
   require_fields_of_psi(job);
-  require_memory_for_points(run, job.spec, job.points, job.held());
+  job.device = require_memory_for_points(run, job.spec, job.points, job.held());
 }
 
 int values_of_alm(Run& run, const InterpolateOptions& options) {
@@ -220,12 +221,12 @@ int values_of_alm(Run& run, const InterpolateOptions& options) {
       make_point_spec(run, {asked, options.epsilon, choice.fields, {header.lmax, header.mmax}});
   spec.backend = backend_of_points(run, options);
   PointFile points = open_points(run, options);
-  const PointJob job{options,
-                     std::move(points),
-                     program_beside_buffers(),
-                     choice,
-                     spec,
-                     storage_precision(asked.precision, header.precision)};
+  PointJob job{options,
+               std::move(points),
+               program_beside_buffers(),
+               choice,
+               spec,
+               storage_precision(asked.precision, header.precision)};
   require_points(run, job);
   const PointSet set = planned_points(run, job);
   PointTransform transform(run.comm, spec, set);
@@ -253,8 +254,8 @@ int values_of_map(Run& run, const InterpolateOptions& options) {
   spec.backend = asked.backend == "cuda" ? Backend::cuda : Backend::host;
   MemoryEstimate of_analysis = estimate_memory(*analysis.transform, analysis.use);
   PointFile points = open_points(run, options);
-  const PointJob job{options, std::move(points), program_beside_buffers(), choice,
-                     spec,    analysis.precision};
+  PointJob job{options, std::move(points), program_beside_buffers(), choice,
+               spec,    analysis.precision};
   require_points(run, job);
   const PointSet set = planned_points(run, job);
   PointTransform transform(run.comm, spec, set);
@@ -304,12 +305,12 @@ int adjoint_of_values(Run& run, const InterpolateOptions& options) {
   const TransformOptions& asked = options.transform;
   PointSpec spec = make_point_spec(run, {asked, options.epsilon, choice.fields, {asked.lmax}});
   spec.backend = backend_of_points(run, options);
-  const PointJob job{options,
-                     std::move(points),
-                     program_beside_buffers(),
-                     choice,
-                     spec,
-                     storage_precision(asked.precision, values.header.precision)};
+  PointJob job{options,
+               std::move(points),
+               program_beside_buffers(),
+               choice,
+               spec,
+               storage_precision(asked.precision, values.header.precision)};
   require_points(run, job);
   const PointSet set = planned_points(run, job);
   PointTransform transform(run.comm, spec, set);

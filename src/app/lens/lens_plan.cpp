@@ -7,6 +7,7 @@
 
 #include "app/lens/lensed_map.hpp"
 #include "app/transform_setup.hpp"
+#include "nonuniform/fine_taps.hpp"
 #include "nonuniform/inverse_deflection.hpp"
 
 namespace ringweave::detail::inline app {
@@ -118,6 +119,17 @@ std::vector<MemoryItem> memory_of(const LensJob& job, const LensPlan& plan,
   if (analysis.empty()) return items;
   analysis.insert(analysis.end(), planned.begin(), planned.end());
   return fuller(items, analysis);
+}
+
+DevicePointMemory device_memory_of(const LensJob& job, const LensPlan& plan) {
+  const PixelPoints& pixels = plan.lensed.pixels;
+  const int rank = plan.deflection.rank;
+  const bool has_turns =
+      rotation_of(job.options) == FrameRotation::carried && job.spec.fields.max_spin() > 0;
+  const TransformSpec to_rows =
+      FineTaps(job.spec, job.grid->n_pixels()).transform_spec(job.spec, pixels.plan().rings());
+  return device_memory_of_points(TransformPlan(to_rows, rank, plan.deflection.n_ranks),
+                                 pixels.counts(rank).summed, has_turns);
 }
 
 }  // namespace ringweave::detail::inline app

@@ -9,6 +9,7 @@
 #include "app/lens/potential.hpp"
 #include "app/predict/lensing_prediction.hpp"
 #include "app/predict/memory_estimate.hpp"
+#include "nonuniform/point_memory.hpp"
 #include "transform/transform_plan.hpp"
 
 namespace ringweave::detail::inline app {
@@ -34,5 +35,7 @@ TransformSpec spec_of_magnification(const LensPlan& plan, bool has_curl);
 /// analysis  memory that the analysis holds; empty where there is none
 std::vector<MemoryItem> memory_of(const LensJob& job, const LensPlan& plan,
                                   std::vector<MemoryItem> analysis);
+/// Returns what the transform to the pixels takes of the device of the plan's rank.
+DevicePointMemory device_memory_of(const LensJob& job, const LensPlan& plan);
 
 }  // namespace ringweave::detail::inline app

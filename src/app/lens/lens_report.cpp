@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "app/lens/lensed_map.hpp"
+#include "app/predict/device_memory.hpp"
 #include "app/predict/lensing_prediction.hpp"
 #include "app/predict/point_prediction.hpp"
 #include "app/report/plan_table.hpp"
@@ -138,21 +139,24 @@ void record_lens_plan(Run& run, const LensJob& job, const PotentialSource& sourc
                       const LensPlan& plan, const std::vector<MemoryItem>& analysis) {
   const MemoryEstimate estimate =
       with_program(agreed(run.comm, [&] { return memory_of(job, plan, analysis); }));
-  record_memory(run, estimate);
-  if (run.options.dry_run || run.options.verbose) PlanTable(run).memory(estimate);
+  const std::string what =
+      fmt::format("deflected pixels of {} with lmax = {}", job.grid->name(), job.spec.lmax);
+  std::optional<PointDevice> device;
+  if (job.spec.backend == Backend::cuda) {
+    const DevicePointMemory planned = agreed(run.comm, [&] { return device_memory_of(job, plan); });
+    device = PointDevice{require_device_memory(run, planned.total(), what), planned};
+  }
+  record_memory_of_points(run, estimate, device);
   predict_seconds(run, job, plan);
   std::vector<MemoryItem> most = analysis;
   for (MemoryItem& item : most) item.bytes = run.comm.max(item.bytes);
-  distribute::require_memory_for(
-      run.comm, estimate.buffers(),
-      fmt::format("deflected pixels of {} with lmax = {}", job.grid->name(), job.spec.lmax),
-      [&](int n_ranks) {
-        const int busiest = LensPlan(job, source, 0, n_ranks).lensed.pixels.busiest_rank();
-        const LensPlan among(job, source, busiest, n_ranks);
-        std::vector<MemoryItem> shares = most;
-        for (MemoryItem& item : shares) item.bytes = item.bytes / n_ranks * run.comm.size();
-        return MemoryEstimate{memory_of(job, among, shares)}.total();
-      });
+  distribute::require_memory_for(run.comm, estimate.buffers(), what, [&](int n_ranks) {
+    const int busiest = LensPlan(job, source, 0, n_ranks).lensed.pixels.busiest_rank();
+    const LensPlan among(job, source, busiest, n_ranks);
+    std::vector<MemoryItem> shares = most;
+    for (MemoryItem& item : shares) item.bytes = item.bytes / n_ranks * run.comm.size();
+    return MemoryEstimate{memory_of(job, among, shares)}.total();
+  });
 }
 
 }  // namespace ringweave::detail::inline app

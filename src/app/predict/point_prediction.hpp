@@ -3,11 +3,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "app/predict/memory_estimate.hpp"
 #include "app/run.hpp"
+#include "distribute/mpi/device_sharers.hpp"
 #include "nonuniform/fine_taps.hpp"
+#include "nonuniform/point_memory.hpp"
 #include "perf_models/point_model.hpp"
 #include "ringweave/files.hpp"
 #include "ringweave/points.hpp"
@@ -19,6 +22,12 @@ namespace ringweave::detail::inline app {
 struct PointShare {
   PointWork work;
   std::int64_t bytes = 0;
+};
+
+/// A rank's device, and what a transform to points takes of its memory.
+struct PointDevice {
+  DeviceShare share;
+  DevicePointMemory planned;
 };
 
 /// Points all over the sphere, as many near any place, before anything of their transform is
@@ -38,6 +47,8 @@ class EvenPoints {
   PointShare share(int n_ranks, int n_threads) const;
   /// Memory of a rank of so many, without the program and the angles it lists.
   std::vector<MemoryItem> memory(int n_ranks, int n_threads, Precision precision) const;
+  /// Memory of the device of one of them.
+  DevicePointMemory device_memory(int n_ranks) const;
 
  private:
   PointReport report_among(int n_ranks) const;
@@ -71,8 +82,9 @@ PointWork point_work(const TransformSpec& rows, const PointReport& report, doubl
                      const Processors& processors);
 
 /// Throws a ResourceError on all ranks where points that are read, spread evenly, and their
-/// transform do not fit the memory; says on how many ranks they would. Collective.
-void require_memory_for_points(const Run& run, const PointSpec& spec, const PointFile& points,
-                               Precision precision);
+/// transform do not fit the memory; says on how many ranks they would. Returns the device, if there
+/// is one. Collective.
+std::optional<PointDevice> require_memory_for_points(const Run& run, const PointSpec& spec,
+                                                     const PointFile& points, Precision precision);
 
 }  // namespace ringweave::detail::inline app

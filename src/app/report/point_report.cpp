@@ -72,6 +72,24 @@ void record_point_plan(Run& run, const PointTransform& transform) {
                           point_work(transform, run.comm.size(), omp_get_max_threads()));
 }
 
+void record_memory_of_points(Run& run, const MemoryEstimate& estimate,
+                             const std::optional<PointDevice>& device) {
+  record_memory(run, estimate);
+  if (device) {
+    run.report["plan"]["points_on_device"] =
+        device_entry(run, device->share, device->planned.total());
+  }
+  if (!run.options.dry_run && !run.options.verbose) return;
+  PlanTable table(run);
+  table.memory(estimate);
+  if (!device) return;
+  table.bytes("device: Legendre stage, in blocks", device->planned.legendre);
+  table.bytes("device: fine rows and modes", device->planned.rows);
+  table.bytes("device: points", device->planned.points);
+  table.bytes("device memory", device->planned.total());
+  run.say("  device: " + device_text(device->share));
+}
+
 void record_point_transform(Run& run, const PointReport& report, const StageTimes& times) {
   for (const auto& [stage, entry] : times.entries()) run.times.add(stage, entry.seconds);
   const double seconds = run.comm.max(times.seconds("points"));

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <optional>
+
+#include "app/predict/memory_estimate.hpp"
+#include "app/predict/point_prediction.hpp"
 #include "app/run.hpp"
 #include "perf_models/point_model.hpp"
 #include "ringweave/points.hpp"
@@ -19,6 +23,12 @@ Estimate record_point_prediction(Run& run, const TransformPlan& to_rows, const P
 /// Puts taps, fine rows, balance and predicted seconds of one transform to points, in either
 /// direction, into the report and, with --dry-run or --verbose, prints them. Collective.
 void record_point_plan(Run& run, const PointTransform& transform);
+
+/// Puts the memory of a run on points into the report and, with --dry-run or --verbose, prints it.
+/// Collective.
+/// device  where its transform to points is, if it is on one
+void record_memory_of_points(Run& run, const MemoryEstimate& estimate,
+                             const std::optional<PointDevice>& device);
 
 /// Reports a transform to points that was done once: seconds of its stages and points per second.
 /// Collective.

@@ -108,9 +108,7 @@ void print_device(Run& run, const SphericalHarmonicTransform& transform, PlanTab
     table.bytes("device: a_lm and map", planned.alm + planned.map);
   }
   table.bytes("device memory", planned.total());
-  run.say(fmt::format("  device: {}, {} rank(s) on it, {} free; {}", device->device.name,
-                      device->n_ranks, bytes_text(static_cast<double>(device->free_bytes)),
-                      whereabouts(*device)));
+  run.say(fmt::format("  device: {}; {}", device_text(*device), whereabouts(*device)));
 }
 
 /// Returns the seconds of each stage in words.
@@ -204,19 +202,26 @@ void record_synthesis_plan(Run& run, const SphericalHarmonicTransform& transform
                       stages_text(prediction.stages)));
 }
 
+std::string device_text(const DeviceShare& device) {
+  return fmt::format("{}, {} rank(s) on it, {} free", device.device.name, device.n_ranks,
+                     bytes_text(static_cast<double>(device.free_bytes)));
+}
+
+nlohmann::ordered_json device_entry(const Run& run, const DeviceShare& device,
+                                    std::int64_t planned_bytes) {
+  return {{"name", device.device.name},
+          {"ranks_on_it", run.comm.max(std::int64_t{device.n_ranks})},
+          {"free_bytes", over_ranks(run.comm, static_cast<double>(device.free_bytes))},
+          {"planned_bytes", over_ranks(run.comm, static_cast<double>(planned_bytes))}};
+}
+
 void record_device(Run& run, const SphericalHarmonicTransform& transform) {
   const DeviceBudget* device = transform.device();
   if (device == nullptr) return;
   const OffloadedTransform* offloaded = transform.offloaded();
-  const DeviceMemoryPlan& planned = device->planned;
-  run.report["device"] = {
-      {"name", device->device.name},
-      {"ranks_on_it", run.comm.max(std::int64_t{device->n_ranks})},
-      {"free_bytes", over_ranks(run.comm, static_cast<double>(device->free_bytes))},
-      {"planned_bytes", over_ranks(run.comm, static_cast<double>(planned.total()))},
-      {"data_on_device", device->on_device()},
-      {"obstacle", device->reason},
-  };
+  run.report["device"] = device_entry(run, *device, device->planned.total());
+  run.report["device"]["data_on_device"] = device->on_device();
+  run.report["device"]["obstacle"] = device->reason;
   if (offloaded == nullptr) return;
   run.report["device"]["held_bytes"] =
       over_ranks(run.comm, static_cast<double>(offloaded->device_bytes()));

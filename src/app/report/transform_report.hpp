@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
 #include "app/predict/memory_estimate.hpp"
 #include "app/run.hpp"
+#include "distribute/mpi/device_sharers.hpp"
 #include "ringweave/transform.hpp"
 #include "transform/transform_estimate.hpp"
 #include "transform/transform_plan.hpp"
@@ -51,6 +56,12 @@ void record_plan(Run& run, const SphericalHarmonicTransform& transform,
 /// with --dry-run or --verbose, prints their predicted seconds. Collective.
 void record_synthesis_plan(Run& run, const SphericalHarmonicTransform& transform,
                            const TransformCount& count);
+
+/// Returns the name of a device, how many ranks share it, and its free memory, in words.
+std::string device_text(const DeviceShare& device);
+/// Returns the same and the bytes planned on it, for the report. Collective.
+nlohmann::ordered_json device_entry(const Run& run, const DeviceShare& device,
+                                    std::int64_t planned_bytes);
 
 /// Reports the device the transform found, the memory used on it, and why a_lm and maps stay on the
 /// host if they do; nothing with the host backend. Collective.

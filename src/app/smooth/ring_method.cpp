@@ -10,6 +10,7 @@
 
 #include "app/backend_choice.hpp"
 #include "app/map_batch.hpp"
+#include "app/predict/device_memory.hpp"
 #include "app/report/plan_table.hpp"
 #include "app/sky_mask.hpp"
 #include "app/smooth/convolution_method.hpp"
@@ -145,7 +146,10 @@ class RingMethod final : public ConvolutionMethod<RingConvolution> {
     record_memory(run_, estimate);
     for (const MemoryItem& item : estimate.items)
       plan["memory_bytes"][item.name] = run_.comm.sum(item.bytes);
-    if (run_.options.dry_run || run_.options.verbose) print_plan(estimate, prediction);
+    const std::optional<RingDeviceMemory> on_device = plan_on_device();
+    if (on_device)
+      plan["device_bytes"] = over_ranks(run_.comm, static_cast<double>(on_device->total()));
+    if (run_.options.dry_run || run_.options.verbose) print_plan(estimate, prediction, on_device);
     warn_where_narrow(run_, cut_, *job_.grid);
     warn_if_slow(run_, prediction.total, prediction.harmonic);
   }
@@ -222,7 +226,26 @@ class RingMethod final : public ConvolutionMethod<RingConvolution> {
     return prediction;
   }
 
-  void print_plan(const MemoryEstimate& estimate, const Prediction& prediction) const {
+  /// Returns what the convolutions hold on a device; nothing if they are on the host, which takes
+  /// over where the device that --backend auto took has too little memory. Collective.
+  std::optional<RingDeviceMemory> plan_on_device() {
+    if (backend_ == Backend::host) return std::nullopt;
+    const RingDeviceMemory memory = agreed(run_.comm, [&] {
+      return ring_device_memory(scalars_ ? &*scalars_ : nullptr, spins_ ? &*spins_ : nullptr,
+                                job_.is_normalized());
+    });
+    try {
+      require_device_memory(run_, memory.total(), "maps that are convolved on rings");
+    } catch (const ResourceError& failure) {
+      if (job_.options.transform.backend != "auto") throw;
+      backend_ = give_up_device(run_, failure.what());
+      return std::nullopt;
+    }
+    return memory;
+  }
+
+  void print_plan(const MemoryEstimate& estimate, const Prediction& prediction,
+                  const std::optional<RingDeviceMemory>& on_device) const {
     run_.say(fmt::format("plan: {}, ring method, {} map(s), {} rank(s) x {} thread(s)",
                          job_.grid->name(), job_.choice.fields.n_components(), run_.comm.size(),
                          omp_get_max_threads()));
@@ -234,6 +257,12 @@ class RingMethod final : public ConvolutionMethod<RingConvolution> {
     table.count("pixels", rings().n_pixels());
     table.bytes("halo sent per map", halo_bytes());
     table.memory(estimate);
+    if (on_device) {
+      table.bytes("device: maps and halos", on_device->maps);
+      table.bytes("device: ring modes", on_device->modes);
+      table.bytes("device: tables", on_device->tables);
+      table.bytes("device memory", on_device->total());
+    }
     const RingConvolutionEstimate& of = prediction.stages;
     run_.say(fmt::format(
         "  predicted: {} on rings (stencil {:.2g}, sectors {:.2g}, ring FFT {:.2g}, modes {:.2g}, "

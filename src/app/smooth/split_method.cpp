@@ -14,11 +14,13 @@
 #include "app/backend_choice.hpp"
 #include "app/cli/angle.hpp"
 #include "app/map_batch.hpp"
+#include "app/predict/device_memory.hpp"
 #include "app/report/plan_table.hpp"
 #include "app/sky_mask.hpp"
 #include "app/smooth/convolution_method.hpp"
 #include "app/smooth/smooth_beam.hpp"
 #include "app/smooth/smoothing_method.hpp"
+#include "app/smooth/split_choice.hpp"
 #include "base/checked_cast.hpp"
 #include "convolve/ring/ring_convolution_estimate.hpp"
 #include "convolve/split/split_plan.hpp"
@@ -35,46 +37,17 @@ namespace {
 
 double support_degrees_of(const KernelSplit& split) { return split.best().theta_cut / arcmin / 60; }
 
-int lmax_of(const SmoothJob& job) {
-  return job.options.transform.lmax >= 0 ? job.options.transform.lmax : job.usual_lmax;
-}
-
-/// Returns the specification of a split without its placement. Collective.
-KernelSplitSpec split_spec(Run& run, const SmoothJob& job, Fields fields, const Beam& beam,
-                           const SplitBackends& backends) {
-  KernelSplitSpec spec;
-  spec.spin = fields == Fields::spin ? 2 : 0;
-  spec.k_l = fields == Fields::spin ? beam.e : beam.t;
-  spec.k_l.resize(to_size(std::int64_t{lmax_of(job)} + 1), 0.0);
-  const bool is_of_masks = fields == Fields::scalar && job.n_scalars() == 0;
-  if (!job.options.input_cl.empty() && !is_of_masks) {
-    spec.cl = input_spectrum(run, job.options, fields);
-    if (spec.cl.size() < spec.k_l.size()) spec.cl.resize(spec.k_l.size(), 0.0);
-  }
-  spec.nside = job.grid->nside();
-  spec.error = job.options.error.value_or(spec.error);
-  const std::int64_t n_threads = run.comm.min(std::int64_t{omp_get_max_threads()});
-  spec.n_ranks = run.comm.size();
-  spec.n_threads = checked_cast<int>(n_threads, "threads");
-  spec.backends = backends;
-  spec.machine =
-      std::make_shared<const SplitMachine>(SplitMachine{&run.machine, ranks_of_device(run)});
-  return spec;
-}
-
-bool has_harmonic_on_device(const SplitPlan& plan) {
-  return plan.harmonic && plan.harmonic->spec.backend == Backend::cuda;
-}
-
 /// Returns which parts are on a device, as the end of a sentence.
-const char* places_of(const SplitPlan& plan) {
-  const bool has_rings = plan.rings.spec().backend == Backend::cuda;
-  if (has_harmonic_on_device(plan)) return has_rings ? ", on a device" : ", harmonics on a device";
+const char* places_of(const SplitSearch& search) {
+  const bool has_rings = search.has_rings_on_device();
+  if (search.has_harmonic_on_device())
+    return has_rings ? ", on a device" : ", harmonics on a device";
   return has_rings ? ", rings on a device" : "";
 }
 
-std::string text_of(const SplitPlan& plan) {
-  const char* device = places_of(plan);
+std::string text_of(const SplitSearch& search) {
+  const char* device = places_of(search);
+  const SplitPlan& plan = search.plan;
   if (!plan.harmonic) return fmt::format("rings alone{}", device);
   const SplitPlacement& placement = plan.placement;
   if (placement.is_side_by_side()) {
@@ -85,84 +58,12 @@ std::string text_of(const SplitPlan& plan) {
                      device);
 }
 
-/// The split of a kernel, and who does which part of it.
-struct SplitSearch {
-  KernelSplit split;
-  SplitMaps maps;
-  SplitPlan plan;
-  std::vector<double> k_l;
-};
-
-/// Returns the fastest split of the kernel of `fields`. Collective.
-SplitSearch search_split(Run& run, const KernelSplitSpec& spec, const SplitMaps& maps,
-                         const std::string& fields) {
-  SplitSearch found = agreed(run.comm, [&] {
-    KernelSplit kernel(spec);
-    if (!kernel.has_parts()) {
-      throw UsageError(fmt::format("--method split{}: {}", fields, kernel.reason()));
-    }
-    SplitPlan plan(kernel, maps, run.comm.rank(), run.comm.size());
-    return SplitSearch{std::move(kernel), maps, std::move(plan), spec.k_l};
-  });
-  agree_same(run.comm, "the split of the kernel", found.split.best().l_cut);
-  return found;
-}
-
-/// The splits of a job's kernel, for maps on the same rings.
-struct SplitSearches {
-  std::optional<SplitSearch> spins;    ///< of Q and U
-  std::optional<SplitSearch> scalars;  ///< of scalar fields, or of masks of Q and U
-};
-
-void require_splits(const Run& run, const SmoothJob& job) {
-  if (const std::string why = why_not_split(job); !why.empty())
-    throw UsageError(fmt::format("--method split: {}; use --method ring or harmonic", why));
-  if (job.options.harmonic_ranks.value_or(0) >= run.comm.size()) {
-    throw UsageError(fmt::format(
-        "--harmonic-ranks {}: expected 0 to {}, for {} rank(s) in all must do the rings "
-        "too; start more ranks, or leave it out",
-        *job.options.harmonic_ranks, run.comm.size() - 1, run.comm.size()));
-  }
-}
-
-/// Collective.
-SplitSearches search_splits(Run& run, const SmoothJob& job) {
-  require_splits(run, job);
-  const std::int64_t n_scalars = job.n_scalars();
-  const std::int64_t n_spin_maps = job.n_spin_maps();
-  require_memory_for(run, *job.grid, n_scalars + n_spin_maps + std::max(n_scalars, n_spin_maps),
-                     job.precision);
-  SplitMaps maps{job.grid, n_spin_maps, bytes_of(job.precision),
-                 choose_split_backends(run, job.options.transform)};
-  const Beam beam = beam_of(run, job.options, *job.header.grid, lmax_of(job));
-  std::optional<int> n_harmonic = job.options.harmonic_ranks;
-  SplitSearches found;
-  if (n_spin_maps > 0) {
-    agree(run.comm, [&] { require_one_beam(beam, "split"); });
-    KernelSplitSpec spec = split_spec(run, job, Fields::spin, beam, maps.backends);
-    spec.n_harmonic = n_harmonic;
-    run.progress.stage("splitting the kernel of Q and U");
-    found.spins = search_split(run, spec, maps, ", Q and U");
-    // The other split is placed alike.
-    n_harmonic = found.spins->plan.placement.n_harmonic;
-    maps.ring_bands = std::make_shared<const RingDistribution>(found.spins->plan.bands);
-  }
-  if (n_scalars > 0 || job.is_normalized()) {
-    maps.n_maps = std::max<std::int64_t>(n_scalars, 1);
-    KernelSplitSpec spec = split_spec(run, job, Fields::scalar, beam, maps.backends);
-    spec.n_harmonic = n_harmonic;
-    run.progress.stage("splitting the kernel");
-    found.scalars = search_split(run, spec, maps, n_scalars > 0 ? "" : ", masks of Q and U");
-  }
-  return found;
-}
-
 /// Takes few degrees through a_lm and the rest of the kernel on the rings, map by map: scalar
 /// fields, then Q and U.
 class SplitMethod final : public ConvolutionMethod<SplitConvolution> {
  public:
   SplitMethod(Run& run, SmoothJob& job)
-      : ConvolutionMethod(run, job), found_(search_splits(run, job)) {}
+      : ConvolutionMethod(run, job), found_(fastest_splits(run, job)) {}
 
   std::string name() const override { return "split"; }
   std::string label() const override { return fmt::format("split at l_cut {}", l_cut()); }
@@ -179,7 +80,7 @@ class SplitMethod final : public ConvolutionMethod<SplitConvolution> {
     };
     add(found_.spins);
     add(found_.scalars);
-    return predict_maps().total + planning;
+    return predict_splits(run_, job_, found_).total + planning;
   }
 
   bool fits() const override { return fits_memory(run_, memory()); }
@@ -202,7 +103,7 @@ class SplitMethod final : public ConvolutionMethod<SplitConvolution> {
   }
 
   void report_plan(const MemoryEstimate& estimate) override {
-    const Prediction predicted = predict_maps();
+    const SplitPrediction predicted = predict_splits(run_, job_, found_);
     const Estimate harmonic = predict_harmonic(run_, job_, lmax_of(job_));
     nlohmann::ordered_json& plan = run_.report["plan"];
     plan = {
@@ -226,7 +127,11 @@ class SplitMethod final : public ConvolutionMethod<SplitConvolution> {
                                 {"error", of->split.error().total}});
     }
     record_memory(run_, estimate);
-    if (run_.options.dry_run || run_.options.verbose) print_plan(estimate, predicted, harmonic);
+    const std::int64_t of_rings = agreed(run_.comm, [&] { return rings_on_device(job_, found_); });
+    if (run_.comm.max(of_rings) > 0)
+      require_device_memory(run_, of_rings, "the rings of a split kernel");
+    if (run_.options.dry_run || run_.options.verbose)
+      print_plan(estimate, predicted, harmonic, of_rings);
   }
 
   std::string summary() const override {
@@ -235,14 +140,6 @@ class SplitMethod final : public ConvolutionMethod<SplitConvolution> {
   }
 
  private:
-  /// Seconds of all maps, with the masks'.
-  struct Prediction {
-    Estimate rings;
-    Estimate harmonic;
-    Estimate sending;
-    Estimate total;
-  };
-
   const SplitPlan& first_plan() const {
     return found_.spins ? found_.spins->plan : found_.scalars->plan;
   }
@@ -267,74 +164,28 @@ class SplitMethod final : public ConvolutionMethod<SplitConvolution> {
     return largest([](const SplitSearch& of) { return support_degrees_of(of.split); });
   }
 
-  Prediction predict_maps() const {
-    Prediction sum;
-    const int n_masks =
-        job_.is_normalized() ? checked_cast<int>(ssize64(of_fields()), "fields") : 0;
-    if (found_.scalars)
-      add_predicted(sum, (job_.n_scalars() > 0 ? 1 : 0) + n_masks, *found_.scalars);
-    if (found_.spins) add_predicted(sum, 1, *found_.spins);
-    return sum;
-  }
-
-  /// Adds n convolutions of every map.
-  void add_predicted(Prediction& sum, int n, const SplitSearch& search) const {
-    const SplitPlan& plan = search.plan;
-    const auto n_maps = static_cast<double>(job_.maps.n());
-    ConvolutionPlace place{plan.rings.spec().backend, omp_get_max_threads()};
-    if (place.backend == Backend::cuda)
-      place.ranks_of_device = std::min(plan.rings.n_ranks(), ranks_of_device(run_));
-    const Estimate rings =
-        of_slowest(run_.comm, n * estimate_convolution(plan.rings, run_.machine, place).total());
-    Estimate harmonic;
-    if (plan.harmonic) harmonic = predict_transforms(run_, *plan.harmonic, {2 * n, 0, false}).total;
-    Estimate sending;
-    Estimate total = plan.at_once ? longer(harmonic, rings) : rings + harmonic;
-    if (plan.placement.is_side_by_side()) {
-      const RingConvolutionSpec& maps = plan.rings.spec();
-      const double n_fields =
-          static_cast<double>(n * maps.n_maps) / static_cast<double>(plan.rings.maps_of_field());
-      sending = n_fields * static_cast<double>(maps.bytes_per_pixel) / sizeof(double) *
-                search.split.best().sending;
-      total = longer(harmonic, rings) + sending;
-    }
-    sum.rings = sum.rings + n_maps * rings;
-    sum.harmonic = sum.harmonic + n_maps * harmonic;
-    sum.sending = sum.sending + n_maps * sending;
-    sum.total = sum.total + n_maps * total;
-  }
-
-  void print_plan(const MemoryEstimate& estimate, const Prediction& predicted,
-                  const Estimate& harmonic) const {
+  void print_plan(const MemoryEstimate& estimate, const SplitPrediction& predicted,
+                  const Estimate& harmonic, std::int64_t of_rings) const {
     run_.say(fmt::format("plan: {}, split method, {} map(s), {} rank(s) x {} thread(s)",
                          job_.grid->name(), job_.choice.fields.n_components(), run_.comm.size(),
                          omp_get_max_threads()));
     std::int64_t halo = 0;
-    std::int64_t on_device = 0;
-    bool has_device = false;
     for (const SplitSearch* of : of_fields()) {
       const SplitPlan& plan = of->plan;
       const SplitCandidate& best = of->split.best();
       run_.say(fmt::format("  {}l_cut {}, theta_cut {:.4g} arcmin, error {:.2g}; {}",
                            plan.rings.spin() > 0 ? "Q and U: " : "", best.l_cut,
-                           best.theta_cut / arcmin, of->split.error().total, text_of(plan)));
+                           best.theta_cut / arcmin, of->split.error().total, text_of(*of)));
       if (plan.does_rings()) halo += halo_bytes_to_send(plan.rings);
     }
-    for (const auto* search : {&found_.scalars, &found_.spins}) {
-      if (!*search || !has_harmonic_on_device((*search)->plan)) continue;
-      const SplitPlan& plan = (*search)->plan;
-      has_device = true;
-      const std::int64_t bytes =
-          plan.does_harmonic() ? plan_device_memory(*plan.harmonic).total() : 0;
-      // One after the other, but where masks need both.
-      on_device = job_.is_normalized() ? on_device + bytes : std::max(on_device, bytes);
-    }
+    const std::int64_t of_harmonic = harmonic_on_device(job_, found_);
     PlanTable table(run_);
     table.count("rings", rings().n_rings());
     table.count("pixels", rings().n_pixels());
     table.bytes("halo sent per map", halo);
     table.memory(estimate);
-    if (has_device) table.bytes("device, harmonic part", on_device);
+    if (run_.comm.max(of_harmonic) > 0) table.bytes("device, harmonic part", of_harmonic);
+    if (run_.comm.max(of_rings) > 0) table.bytes("device, rings", of_rings);
     run_.say(fmt::format(
         "  predicted: {} (rings {:.2g}, harmonics {:.2g}, sending {:.2g}); all degrees of the a_lm "
         "{}",
@@ -350,7 +201,9 @@ class SplitMethod final : public ConvolutionMethod<SplitConvolution> {
     try {
       return made_by(search);
     } catch (const ResourceError& failure) {
-      if (!may_use_host || search.maps.backends.harmonic != Backend::cuda) throw;
+      const SplitBackends& present = search.maps.backends;
+      const bool is_on_host = present.harmonic == Backend::host && present.rings == Backend::host;
+      if (!may_use_host || is_on_host) throw;
       const SplitBackends on_host{give_up_device(run_, failure.what())};
       for (std::optional<SplitSearch>* other : {&found_.spins, &found_.scalars}) {
         if (*other) (*other)->maps.backends = on_host;

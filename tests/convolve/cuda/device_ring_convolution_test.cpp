@@ -11,6 +11,7 @@
 #include "base/device.hpp"
 #include "convolve/kernels.hpp"
 #include "convolve/ring/ring_convolution_plan.hpp"
+#include "convolve/ring/ring_device_memory.hpp"
 #include "ringweave/convolution.hpp"
 #include "ringweave/execution.hpp"
 #include "ringweave/grid.hpp"
@@ -229,6 +230,20 @@ TEST_P(RingSumsOnDevices, EveryMapMayHaveItsKernel) {
     spec.kernels.push_back(gaussian(60));
     spec.n_maps = 2;
     expect_as_the_host<double>(comm(), spec, as_the_host);
+  }
+}
+
+TEST_P(RingSumsOnDevices, TakeAsMuchOfTheDeviceAsIsPlannedInASmallCase) {
+  if (Communicator::world().size() > 1) GTEST_SKIP() << "other ranks change the free memory";
+  for (const auto path : {ConvolutionPath::pixels, ConvolutionPath::modes_equal}) {
+    RingConvolutionSpec spec = spec_of(RingGrid::healpix(32), gaussian(5), path);
+    spec.n_maps = 3;
+    spec.backend = Backend::cuda;
+    const std::int64_t before = device_memory().free_bytes;
+    const RingConvolution device(comm(), spec);
+    const auto taken = static_cast<double>(before - device_memory().free_bytes);
+    const auto planned = static_cast<double>(device_memory_of(device.plan()).total());
+    EXPECT_NEAR(taken, planned, 0.1 * planned);
   }
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/device.hpp"
 #include "nonuniform/lensing_problem.hpp"
+#include "nonuniform/point_memory.hpp"
 #include "ringweave/lensing.hpp"
 #include "support/expect_error.hpp"
 #include "support/on_devices.hpp"
@@ -170,6 +171,19 @@ TEST_P(LensingOnDevices, MovesMapsBack) {
 }
 
 // SOFTDEVICE_MEMORY.
+TEST_P(LensingOnDevices, TakesAsMuchOfTheDeviceAsIsPlannedInASmallCase) {
+  if (Communicator::world().size() > 1) GTEST_SKIP() << "other ranks change the free memory";
+  const auto grid = std::make_shared<const RingGrid>(RingGrid::healpix(16));
+  const Deflection deflection = Deflected{grid, 0.1}.deflection(comm());
+  const std::int64_t before = device_memory().free_bytes;
+  Lensing lensing = lensing_on(Backend::cuda, comm(), deflection, spec_of(23, {0, 2}, 1e-6));
+  const auto taken = static_cast<double>(before - device_memory().free_bytes);
+  const PointTransform& transform = lensing.transform();
+  const auto planned = static_cast<double>(
+      device_memory_of_points(transform.plan(), grid->n_pixels(), true).total());
+  EXPECT_NEAR(taken, planned, 0.1 * planned);
+}
+
 TEST_P(LensingOnDevices, TooLargeForTheDeviceIsRefusedOnAllRanks) {
   if (is_a_large_device()) GTEST_SKIP() << "the device is large";
   const Deflection deflection = on_healpix(0.1).deflection(comm());

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/device.hpp"
+#include "nonuniform/point_memory.hpp"
 #include "nonuniform/point_problem.hpp"
 #include "ringweave/points.hpp"
 #include "support/on_devices.hpp"
@@ -81,6 +83,21 @@ TEST_P(PointsOnDevices, AreThoseOfTheHostForDetectors) {
 TEST_P(PointsOnDevices, MayBeFewOrNone) {
   for (const std::int64_t n_points : {0, 1, 2})
     expect_as_the_host(comm(), spec_of(5, {0}, 1e-2), n_points);
+}
+
+TEST_P(PointsOnDevices, TakeAsMuchOfTheDeviceAsIsPlannedInASmallCase) {
+  if (Communicator::world().size() > 1) GTEST_SKIP() << "other ranks change the free memory";
+  constexpr std::int64_t n_points = 4000;
+  const Dealt mine = deal(comm(), scattered_points(n_points), Deal::in_turn);
+  for (const std::vector<int>& spins : {std::vector{0}, std::vector{0, 2}}) {
+    const PointSpec spec = spec_of(47, spins, 1e-6);
+    const std::int64_t before = device_memory().free_bytes;
+    const Planned device(comm(), spec, Backend::cuda, mine, {});
+    const auto taken = static_cast<double>(before - device_memory().free_bytes);
+    const auto planned = static_cast<double>(
+        device_memory_of_points(device.transform->plan(), n_points, false).total());
+    EXPECT_NEAR(taken, planned, 0.1 * planned);
+  }
 }
 
 TEST_P(PointsOnDevices, OfFloatsAreThoseOfTheHost) {

@@ -16,6 +16,7 @@
 #include "convolve/ring/mode_zone.hpp"
 #include "convolve/ring/ring_convolution_plan.hpp"
 #include "convolve/ring/ring_convolution_stage.hpp"
+#include "convolve/ring/ring_device_memory.hpp"
 #include "convolve/ring/ring_halos.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "fft/device_ring_fft.hpp"
@@ -31,7 +32,7 @@ using Complex = std::complex<double>;
 class CudaRingConvolution final : public RingConvolutionStage {
  public:
   CudaRingConvolution(const Communicator& comm, const RingConvolutionPlan& plan)
-      : comm_(comm), plan_(plan) {
+      : comm_(comm), plan_(plan), layout_(plan) {
     const int local_rank = comm_.node_local().rank();
     agree(comm_, [&] { prepare(local_rank); });
     halos_.emplace(comm_, plan_);
@@ -60,40 +61,27 @@ class CudaRingConvolution final : public RingConvolutionStage {
     choose_device(local_rank);
     stream_.emplace();
     copies_.emplace(*stream_);
-    const std::int64_t n_maps = maps_at_once();
     sums_ = make_device_ring_sums(plan_, *stream_);
     if (plan_.has_modes()) {
       zone_.emplace(plan_);
       fft_ = make_device_ring_fft(zone_->shape, *stream_);
-      modes_.allocate(n_modes());
-      products_.allocate(n_modes());
+      modes_.allocate(layout_.n_modes);
+      products_.allocate(layout_.n_modes);
       if (comm_.size() > 1) {
-        host_modes_.allocate(n_modes());
+        host_modes_.allocate(layout_.n_modes);
         // Those of the halo are copied with the others, also before they are there.
         zero_device_memory(modes_.data(), modes_.bytes(), *stream_);
       }
       weights_.allocate(ssize64(zone_->weights));
       copy_to_device(zone_->weights.data(), weights_.data(), weights_.bytes(), *stream_);
     }
-    const std::int64_t halo_size = plan_.pixel_halo().halo_size;
-    stride_ = even(plan_.own().n_pixels());
-    halo_stride_ = even(halo_size);
-    in_.allocate(n_maps * stride_);
-    out_.allocate(n_maps * stride_);
-    halo_.allocate(n_maps * halo_stride_);
-    host_halo_.allocate(plan_.spec().n_maps * halo_stride_);
+    in_.allocate(layout_.n_maps * layout_.stride);
+    out_.allocate(layout_.n_maps * layout_.stride);
+    halo_.allocate(layout_.n_maps * layout_.halo_stride);
+    host_halo_.allocate(plan_.spec().n_maps * layout_.halo_stride);
     stream_->synchronize();
   }
 
-  /// Components at even distances are aligned for FFTs.
-  static std::int64_t even(std::int64_t n) { return (n + 1) / 2 * 2; }
-  std::int64_t n_modes() const { return plan_.rows().size() * plan_.maps_together(); }
-  /// Returns the number of maps on the device: those with modes together, two at least, because
-  /// sums over pixels of two maps share the kernel's values.
-  std::int64_t maps_at_once() const {
-    const std::int64_t least = plan_.has_modes() ? plan_.maps_together() : 1;
-    return std::min(std::max<std::int64_t>(least, 2), plan_.spec().n_maps);
-  }
   template <class T>
   static DeviceMap<T> on_device(DeviceBuffer<double>& buffer, std::int64_t n_maps,
                                 std::int64_t size, std::int64_t stride) {
@@ -104,14 +92,14 @@ class CudaRingConvolution final : public RingConvolutionStage {
   void convolve_maps(MapView<const T> in, MapView<T> out) {
     halo_bytes_sent_ = 0;
     const MapView<T> halo(reinterpret_cast<T*>(host_halo_.data()), plan_.spec().n_maps,
-                          plan_.pixel_halo().halo_size, halo_stride_);
+                          plan_.pixel_halo().halo_size, layout_.halo_stride);
     if (halos_->pixels) {
       const StageTimer timer(&times_, "halo");
       halos_->pixels->run<T>(in, halo, [] {});
       halo_bytes_sent_ += halos_->pixels->bytes_sent();
     }
-    for (std::int64_t first = 0; first < plan_.spec().n_maps; first += maps_at_once()) {
-      const std::int64_t n_maps = std::min(maps_at_once(), plan_.spec().n_maps - first);
+    for (std::int64_t first = 0; first < plan_.spec().n_maps; first += layout_.n_maps) {
+      const std::int64_t n_maps = std::min(layout_.n_maps, plan_.spec().n_maps - first);
       convolve_group<T>(first, in.components(first, n_maps),
                         MapView<const T>(halo.components(first, n_maps)),
                         out.components(first, n_maps));
@@ -123,9 +111,9 @@ class CudaRingConvolution final : public RingConvolutionStage {
   void convolve_group(std::int64_t first, MapView<const T> in, MapView<const T> halo,
                       MapView<T> out) {
     const std::int64_t n_maps = in.n_components();
-    const DeviceMap<T> from = on_device<T>(in_, n_maps, in.size(), stride_);
-    const DeviceMap<T> to = on_device<T>(out_, n_maps, out.size(), stride_);
-    const DeviceMap<T> foreign = on_device<T>(halo_, n_maps, halo.size(), halo_stride_);
+    const DeviceMap<T> from = on_device<T>(in_, n_maps, in.size(), layout_.stride);
+    const DeviceMap<T> to = on_device<T>(out_, n_maps, out.size(), layout_.stride);
+    const DeviceMap<T> foreign = on_device<T>(halo_, n_maps, halo.size(), layout_.halo_stride);
     agree(comm_, [&] {
       const StageTimer timer(&times_, "upload");
       upload<T>(in, from);
@@ -200,15 +188,14 @@ class CudaRingConvolution final : public RingConvolutionStage {
 
   Communicator comm_;
   const RingConvolutionPlan& plan_;
+  RingDeviceLayout layout_;
   StageTimes times_;
   std::optional<DeviceStream> stream_;
   std::optional<StreamCopies> copies_;
   std::unique_ptr<DeviceRingSums> sums_;
   std::optional<ModeZone> zone_;
   std::unique_ptr<DeviceRingFft> fft_;
-  std::int64_t stride_ = 0;       ///< pixels from one map to the next on the device
-  std::int64_t halo_stride_ = 0;  ///< the same of the halo
-  DeviceBuffer<double> in_;       ///< pixels of either type
+  DeviceBuffer<double> in_;  ///< pixels of either type
   DeviceBuffer<double> out_;
   DeviceBuffer<double> halo_;
   DeviceBuffer<Complex> modes_;     ///< of own and halo rings

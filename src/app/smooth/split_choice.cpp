@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/smooth/split_choice.hpp"
+
+#include <fmt/format.h>
+#include <omp.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "app/backend_choice.hpp"
+#include "app/predict/device_memory.hpp"
+#include "app/report/transform_report.hpp"
+#include "app/smooth/smooth_beam.hpp"
+#include "app/smooth/smooth_kernel.hpp"
+#include "app/smooth/smoothing_method.hpp"
+#include "base/checked_cast.hpp"
+#include "convolve/ring/ring_convolution_estimate.hpp"
+#include "distribute/mpi/agree.hpp"
+#include "ringweave/communicator.hpp"
+#include "ringweave/error.hpp"
+#include "transform/device_memory_plan.hpp"
+
+namespace ringweave::detail::inline app {
+namespace {
+
+/// Returns the specification of a split without its placement. Collective.
+KernelSplitSpec split_spec(Run& run, const SmoothJob& job, Fields fields, const Beam& beam,
+                           const SplitBackends& backends) {
+  KernelSplitSpec spec;
+  spec.spin = fields == Fields::spin ? 2 : 0;
+  spec.k_l = fields == Fields::spin ? beam.e : beam.t;
+  spec.k_l.resize(to_size(std::int64_t{lmax_of(job)} + 1), 0.0);
+  const bool is_of_masks = fields == Fields::scalar && job.n_scalars() == 0;
+  if (!job.options.input_cl.empty() && !is_of_masks) {
+    spec.cl = input_spectrum(run, job.options, fields);
+    if (spec.cl.size() < spec.k_l.size()) spec.cl.resize(spec.k_l.size(), 0.0);
+  }
+  spec.nside = job.grid->nside();
+  spec.error = job.options.error.value_or(spec.error);
+  const std::int64_t n_threads = run.comm.min(std::int64_t{omp_get_max_threads()});
+  spec.n_ranks = run.comm.size();
+  spec.n_threads = checked_cast<int>(n_threads, "threads");
+  spec.backends = backends;
+  spec.machine =
+      std::make_shared<const SplitMachine>(SplitMachine{&run.machine, ranks_of_device(run)});
+  return spec;
+}
+
+/// Returns the fastest split of the kernel of `fields`. Collective.
+SplitSearch search_split(Run& run, const KernelSplitSpec& spec, const SplitMaps& maps,
+                         const std::string& fields) {
+  SplitSearch found = agreed(run.comm, [&] {
+    KernelSplit kernel(spec);
+    if (!kernel.has_parts()) {
+      throw UsageError(fmt::format("--method split{}: {}", fields, kernel.reason()));
+    }
+    SplitPlan plan(kernel, maps, run.comm.rank(), run.comm.size());
+    return SplitSearch{std::move(kernel), maps, std::move(plan), spec.k_l};
+  });
+  agree_same(run.comm, "the split of the kernel", found.split.best().l_cut);
+  return found;
+}
+
+void require_splits(const Run& run, const SmoothJob& job) {
+  if (const std::string why = why_not_split(job); !why.empty())
+    throw UsageError(fmt::format("--method split: {}; use --method ring or harmonic", why));
+  if (job.options.harmonic_ranks.value_or(0) >= run.comm.size()) {
+    throw UsageError(fmt::format(
+        "--harmonic-ranks {}: expected 0 to {}, for {} rank(s) in all must do the rings "
+        "too; start more ranks, or leave it out",
+        *job.options.harmonic_ranks, run.comm.size() - 1, run.comm.size()));
+  }
+}
+
+/// Collective.
+SplitSearches search_splits(Run& run, const SmoothJob& job, const Beam& beam,
+                            const SplitBackends& backends) {
+  const std::int64_t n_scalars = job.n_scalars();
+  const std::int64_t n_spin_maps = job.n_spin_maps();
+  SplitMaps maps{job.grid, n_spin_maps, bytes_of(job.precision), backends};
+  std::optional<int> n_harmonic = job.options.harmonic_ranks;
+  SplitSearches found;
+  if (n_spin_maps > 0) {
+    agree(run.comm, [&] { require_one_beam(beam, "split"); });
+    KernelSplitSpec spec = split_spec(run, job, Fields::spin, beam, backends);
+    spec.n_harmonic = n_harmonic;
+    run.progress.stage("splitting the kernel of Q and U");
+    found.spins = search_split(run, spec, maps, ", Q and U");
+    // The other split is placed alike.
+    n_harmonic = found.spins->plan.placement.n_harmonic;
+    maps.ring_bands = std::make_shared<const RingDistribution>(found.spins->plan.bands);
+  }
+  if (n_scalars > 0 || job.is_normalized()) {
+    maps.n_maps = std::max<std::int64_t>(n_scalars, 1);
+    KernelSplitSpec spec = split_spec(run, job, Fields::scalar, beam, backends);
+    spec.n_harmonic = n_harmonic;
+    run.progress.stage("splitting the kernel");
+    found.scalars = search_split(run, spec, maps, n_scalars > 0 ? "" : ", masks of Q and U");
+  }
+  return found;
+}
+
+/// Adds n convolutions of every map. Collective.
+void add_predicted(const Run& run, const SmoothJob& job, int n, const SplitSearch& search,
+                   SplitPrediction& sum) {
+  const SplitPlan& plan = search.plan;
+  const auto n_maps = static_cast<double>(job.maps.n());
+  ConvolutionPlace place{plan.rings.spec().backend, omp_get_max_threads()};
+  if (place.backend == Backend::cuda)
+    place.ranks_of_device = std::min(plan.rings.n_ranks(), ranks_of_device(run));
+  const Estimate rings =
+      of_slowest(run.comm, n * estimate_convolution(plan.rings, run.machine, place).total());
+  Estimate harmonic;
+  if (plan.harmonic) harmonic = predict_transforms(run, *plan.harmonic, {2 * n, 0, false}).total;
+  Estimate sending;
+  Estimate total = plan.at_once ? longer(harmonic, rings) : rings + harmonic;
+  if (plan.placement.is_side_by_side()) {
+    const RingConvolutionSpec& maps = plan.rings.spec();
+    const double n_fields =
+        static_cast<double>(n * maps.n_maps) / static_cast<double>(plan.rings.maps_of_field());
+    sending = n_fields * static_cast<double>(maps.bytes_per_pixel) / sizeof(double) *
+              search.split.best().sending;
+    total = longer(harmonic, rings) + sending;
+  }
+  sum.rings = sum.rings + n_maps * rings;
+  sum.harmonic = sum.harmonic + n_maps * harmonic;
+  sum.sending = sum.sending + n_maps * sending;
+  sum.total = sum.total + n_maps * total;
+}
+
+/// Searches with these places; nothing where the rings do not fit the device. Collective.
+std::optional<SplitSearches> searched_where_it_fits(Run& run, const SmoothJob& job,
+                                                    const Beam& beam,
+                                                    const SplitBackends& backends) {
+  SplitSearches found = search_splits(run, job, beam, backends);
+  if (backends.rings == Backend::host) return found;
+  try {
+    require_device_memory(run, agreed(run.comm, [&] { return rings_on_device(job, found); }),
+                          "the rings of a split kernel");
+  } catch (const ResourceError&) {
+    return std::nullopt;
+  }
+  return found;
+}
+
+}  // namespace
+
+int lmax_of(const SmoothJob& job) {
+  return job.options.transform.lmax >= 0 ? job.options.transform.lmax : job.usual_lmax;
+}
+
+SplitSearches fastest_splits(Run& run, const SmoothJob& job) {
+  require_splits(run, job);
+  const std::int64_t n_scalars = job.n_scalars();
+  const std::int64_t n_spin_maps = job.n_spin_maps();
+  require_memory_for(run, *job.grid, n_scalars + n_spin_maps + std::max(n_scalars, n_spin_maps),
+                     job.precision);
+  const std::vector<SplitBackends> places = possible_split_backends(run, job.options.transform);
+  const Beam beam = beam_of(run, job.options, *job.header.grid, lmax_of(job));
+  if (places.size() == 1) return search_splits(run, job, beam, places.front());
+  SplitSearches fastest;
+  std::vector<PlacedSplit> seconds;
+  for (const SplitBackends& here : places) {
+    std::optional<SplitSearches> found = searched_where_it_fits(run, job, beam, here);
+    if (!found) continue;
+    seconds.push_back({here, predict_splits(run, job, *found).total.seconds});
+    if (seconds.back().seconds <= least_of(seconds).seconds) fastest = std::move(*found);
+  }
+  record_split_backends(run, seconds);
+  return fastest;
+}
+
+SplitPrediction predict_splits(const Run& run, const SmoothJob& job, const SplitSearches& found) {
+  SplitPrediction sum;
+  const int n_of_scalars = job.n_scalars() > 0 ? 1 : 0;
+  const int n_masks = !job.is_normalized() ? 0 : n_of_scalars + (found.spins ? 1 : 0);
+  if (found.scalars) add_predicted(run, job, n_of_scalars + n_masks, *found.scalars, sum);
+  if (found.spins) add_predicted(run, job, 1, *found.spins, sum);
+  return sum;
+}
+
+std::int64_t harmonic_on_device(const SmoothJob& job, const SplitSearches& found) {
+  std::int64_t on_device = 0;
+  for (const auto* search : {&found.scalars, &found.spins}) {
+    if (!*search || !(*search)->has_harmonic_on_device()) continue;
+    const SplitPlan& plan = (*search)->plan;
+    const std::int64_t bytes =
+        plan.does_harmonic() ? plan_device_memory(*plan.harmonic).total() : 0;
+    on_device = job.is_normalized() ? on_device + bytes : std::max(on_device, bytes);
+  }
+  return on_device;
+}
+
+std::int64_t rings_on_device(const SmoothJob& job, const SplitSearches& found) {
+  const auto rings_of = [](const std::optional<SplitSearch>& search) {
+    const bool are_there = search && search->has_rings_on_device() && search->plan.does_rings();
+    return are_there ? &search->plan.rings : nullptr;
+  };
+  return ring_device_memory(rings_of(found.scalars), rings_of(found.spins), job.is_normalized())
+      .total();
+}
+
+}  // namespace ringweave::detail::inline app
