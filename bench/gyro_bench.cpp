@@ -41,8 +41,13 @@ namespace {
 
 using nlohmann::json;
 
+const std::map<std::string, GyroMethod> methods{{"bilinear", GyroMethod::bilinear},
+                                                {"bicubic", GyroMethod::bicubic},
+                                                {"dct", GyroMethod::dct},
+                                                {"chebyshev", GyroMethod::chebyshev}};
+
 struct Options {
-  GyroMethod method = GyroMethod::bicubic;
+  std::string method = "bicubic";
   std::int64_t n = 200;
   std::vector<double> radii{0.46875};
   std::int64_t n_fields = 1;
@@ -50,9 +55,9 @@ struct Options {
 
 GyroSpec spec_of(const Options& options) {
   GyroSpec spec;
-  spec.method = options.method;
+  spec.method = methods.at(options.method);
   spec.grid.x.size = options.n;
-  if (options.method == GyroMethod::chebyshev) spec.grid.x.nodes = PlaneNodes::chebyshev;
+  if (spec.method == GyroMethod::chebyshev) spec.grid.x.nodes = PlaneNodes::chebyshev;
   spec.grid.y = spec.grid.x;
   spec.radii = options.radii;
   spec.n_fields = options.n_fields;
@@ -272,18 +277,14 @@ class GyroTrial {
 
 int run(const Communicator& comm, int argc, char** argv) {
   Options options;
-  const std::map<std::string, GyroMethod> methods{{"bilinear", GyroMethod::bilinear},
-                                                  {"bicubic", GyroMethod::bicubic},
-                                                  {"dct", GyroMethod::dct},
-                                                  {"chebyshev", GyroMethod::chebyshev}};
-  std::string method = "bicubic";
   CommandLine command("Times gyroaverages on a square of n x n nodes, for compare_gyro.py.");
-  command.add("--method", &method, "of averaging", {"bilinear", "bicubic", "dct", "chebyshev"});
+  std::vector<std::string> names;
+  for (const auto& [name, method] : methods) names.push_back(name);
+  command.add("--method", &options.method, "of averaging", names);
   command.add("--n", &options.n, "nodes of an axis");
   command.add("--radii", &options.radii, "the square is 2 wide");
   command.add("--fields", &options.n_fields, "how many are averaged");
   if (const auto code = command.parse(comm, argc, argv)) return *code;
-  options.method = methods.at(method);
   GyroTrial trial(comm, spec_of(options));
   answer_commands(comm, trial);
   return 0;

@@ -29,6 +29,7 @@ struct DeviceCosts {
   CostCurve convolution_pixels;
   CostCurve convolution_ring_fft;
   CostCurve convolution_modes;
+  CostCurve point_sums;  ///< with copies of the values
   /// Messages that MPI sends from and receives in device memory; empty if MPI cannot, or if their
   /// time is unknown. Ring modes are then exchanged through the host.
   std::optional<Network> network;

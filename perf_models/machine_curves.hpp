@@ -43,6 +43,7 @@ inline constexpr std::array device_curves = {
     NamedCurve{"convolution_pixels", &DeviceCosts::convolution_pixels},
     NamedCurve{"convolution_ring_fft", &DeviceCosts::convolution_ring_fft},
     NamedCurve{"convolution_modes", &DeviceCosts::convolution_modes},
+    NamedCurve{"point_sums", &DeviceCosts::point_sums},
 };
 
 }  // namespace ringweave::detail::inline perf_models

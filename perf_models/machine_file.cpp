@@ -114,7 +114,7 @@ Json with_later_costs(Json json) {
     json["convolution_spin"] = json["convolution_sectors"];
   if (json.contains("device") && json["device"].is_object()) {
     add_missing(json["device"], device_curves,
-                {"convolution_pixels", "convolution_ring_fft", "convolution_modes"},
+                {"convolution_pixels", "convolution_ring_fft", "convolution_modes", "point_sums"},
                 [] { return *described_machine("h100_cluster").device; });
   }
   return json;

@@ -14,6 +14,8 @@ struct PointWork {
   double sent_bytes = 0;  ///< of values, to other ranks
   int n_ranks = 1;
   int n_threads = 1;
+  Backend backend = Backend::host;
+  int ranks_of_device = 1;  ///< ranks that share a device
 };
 
 struct PointEstimate {
@@ -23,7 +25,8 @@ struct PointEstimate {
   Estimate total() const { return points + value_exchange; }
 };
 
-/// Predicts sums over taps and the exchange of values, as the mean of both directions, on the host.
+/// Predicts sums over taps and the exchange of values, as the mean of both directions. For a device
+/// unknown to the machine, uses the host's costs.
 PointEstimate estimate_points(const PointWork& work, const Machine& machine);
 
 }  // namespace ringweave::detail::inline perf_models

@@ -59,7 +59,7 @@ Estimate legendre_on_device(const TransformWork& work, const DeviceCosts& device
          device.legendre_spin.estimate(work.lmax, work.spin_flops);
 }
 
-/// Each stage on the device copies its input and output.
+/// Each stage on the device copies its input and output, but for fine rows, which stay there.
 TransformEstimate estimate_in_blocks(const TransformWork& work, const Machine& machine,
                                      const DeviceCosts& device) {
   const double turns = work.ranks_of_device;
@@ -68,14 +68,17 @@ TransformEstimate estimate_in_blocks(const TransformWork& work, const Machine& m
   if (work.on_device == StagesOnDevice::ring_fft) {
     estimate.legendre = legendre_on_host(work, machine);
   } else {
-    estimate.legendre = turns * legendre_on_device(work, device);
+    estimate.legendre = turns * (work.summed_rings * legendre_on_device(work, device) +
+                                 device.ring_fft.estimate(static_cast<double>(work.longest_ring),
+                                                          static_cast<double>(work.theta_bytes)));
     copied += static_cast<double>(work.alm_bytes + work.fft_mode_bytes);
   }
   if (work.on_device == StagesOnDevice::legendre) {
     estimate.ring_fft = ring_fft_on_host(work, machine);
   } else {
     estimate.ring_fft = turns * ring_fft_of(work, device);
-    copied += static_cast<double>(work.fft_pixel_bytes + work.fft_mode_bytes);
+    copied += static_cast<double>(work.fft_mode_bytes +
+                                  (work.is_to_fine_rows ? 0 : work.fft_pixel_bytes));
   }
   estimate.copies = turns * copies_of(device, copied);
   estimate.exchange = exchange_of(work, machine.network, estimate.legendre);

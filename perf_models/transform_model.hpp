@@ -29,7 +29,7 @@ struct TransformWork {
   double scalar_flops = 0;        ///< useful (pruned) FLOPs of the Legendre stage
   double spin_flops = 0;
   /// Work per useful FLOP on the chosen theta route, over that on a HEALPix grid with lmax = 2
-  /// nside, for which machines are calibrated. Devices sum every ring.
+  /// nside, for which machines are calibrated. Devices sum every ring, but for fine rows.
   double legendre_work = 1;
   std::int64_t fft_pixel_bytes = 0;
   std::int64_t fft_mode_bytes = 0;
@@ -43,6 +43,10 @@ struct TransformWork {
   StagesOnDevice on_device = StagesOnDevice::both;  ///< where data are copied in blocks
   ModeRoute route = ModeRoute::direct;
   int ranks_of_device = 1;  ///< ranks that share a device
+  // Of fine rows on a device, which stay there and are made of fewer, equidistant rings.
+  bool is_to_fine_rows = false;
+  double summed_rings = 1;       ///< those rings over all rows of the grid
+  std::int64_t theta_bytes = 0;  ///< of FFTs in theta, from the rings to the rows
 };
 
 struct TransformEstimate {

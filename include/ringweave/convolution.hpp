@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -228,6 +229,17 @@ class KernelSplit {
   ///        range.
   explicit KernelSplit(const KernelSplitSpec& spec);
 
+  /// Where a split is computed, as KernelSplitSpec says it.
+  struct Place {
+    SplitBackends backends{};
+    std::optional<int> n_harmonic{};
+  };
+  /// Searches once and returns the fastest split for each of these places, which take the place of
+  /// the specification's backends and n_harmonic. Rings are planned for every place; else cost and
+  /// errors are those of the constructor.
+  static std::vector<KernelSplit> in_places(const KernelSplitSpec& spec,
+                                            std::span<const Place> places);
+
   enum class Verdict {
     split,     ///< is predicted to be fastest
     rings,     ///< the compact part is the whole kernel and fastest
@@ -256,6 +268,7 @@ class KernelSplit {
 
  private:
   struct Data;
+  explicit KernelSplit(std::shared_ptr<const Data> data);
   std::shared_ptr<const Data> data_;
 };
 

@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "app/predict/point_prediction.hpp"
+#include "app/report/point_report.hpp"
 #include "app/report/transform_report.hpp"
 #include "app/stage_places.hpp"
 #include "base/device.hpp"
@@ -82,6 +84,21 @@ void fall_back_to_host(Run& run) {
   const std::string obstacle =
       run.comm.broadcast(device_obstacle(), static_cast<int>(rank == nobody ? 0 : rank));
   record(run, Backend::host, "no device was found: " + obstacle);
+}
+
+/// Tells whether `auto` may take a device, and records why not. Collective.
+bool may_take_device(Run& run) {
+  if (!every_rank_has_a_device(run)) {
+    fall_back_to_host(run);
+    return false;
+  }
+  try {
+    share_of_device(run.comm);
+  } catch (const ResourceError& obstacle) {
+    give_up_device(run, obstacle.what());
+    return false;
+  }
+  return true;
 }
 
 /// A way to run a transform.
@@ -164,8 +181,8 @@ void choose_backend(Run& run, const TransformOptions& asked, TransformSpec& spec
 
 Backend choose_faster_backend(Run& run, const std::string& asked,
                               const std::function<Estimate(Backend)>& predict) {
-  if (asked != "auto" || !run.machine.device || !every_rank_has_a_device(run))
-    return choose_backend(run, asked);
+  if (asked != "auto" || !run.machine.device) return choose_backend(run, asked);
+  if (!may_take_device(run)) return Backend::host;
   const double on_host = of_slowest(run.comm, predict(Backend::host)).seconds;
   const double on_device = of_slowest(run.comm, predict(Backend::cuda)).seconds;
   const Backend fastest = on_device <= on_host ? Backend::cuda : Backend::host;
@@ -184,8 +201,9 @@ std::vector<SplitBackends> possible_split_backends(Run& run, const TransformOpti
     const NamedPlaces places = places_of(all.front());
     if (places.use_a_device()) require_device(run, "--stage " + asked.stage);
     record(run, places, "--stage says so");
-  } else if (asked.backend == "auto" && run.machine.device && every_rank_has_a_device(run)) {
-    all = {{host, host}, {cuda, host}, {host, cuda}, {cuda, cuda}};
+  } else if (asked.backend == "auto" && run.machine.device) {
+    all = {{host, host}};
+    if (may_take_device(run)) all.insert(all.end(), {{cuda, host}, {host, cuda}, {cuda, cuda}});
   } else {
     all = {{.harmonic = choose_backend(run, asked.backend)}};
   }
@@ -194,31 +212,40 @@ std::vector<SplitBackends> possible_split_backends(Run& run, const TransformOpti
   return all;
 }
 
-const PlacedSplit& least_of(const std::vector<PlacedSplit>& splits) {
-  return *std::min_element(
-      splits.begin(), splits.end(),
-      [](const PlacedSplit& a, const PlacedSplit& b) { return a.seconds < b.seconds; });
-}
-
-void record_split_backends(Run& run, const std::vector<PlacedSplit>& splits) {
-  const PlacedSplit& least = least_of(splits);
-  std::string others;
-  for (const PlacedSplit& split : splits) {
-    if (&split != &least)
-      others += fmt::format("; {} {:.2g} s", places_of(split.backends).text(), split.seconds);
+void record_split_backends(Run& run, const PlacedSplit& chosen,
+                           const std::vector<PlacedSplit>& others) {
+  std::string rest;
+  for (const PlacedSplit& other : others) {
+    rest += fmt::format("; {} {}", places_of(other.backends).text(),
+                        other.obstacle.empty() ? fmt::format("{:.2g} s", other.seconds)
+                                               : "is left out: " + other.obstacle);
   }
-  record(run, places_of(least.backends),
-         fmt::format("it is predicted to take {:.2g} s{}", least.seconds, others));
+  record(run, places_of(chosen.backends),
+         fmt::format("it is predicted to take {:.2g} s{}", chosen.seconds, rest));
 }
 
-Backend choose_device_if_asked(Run& run, const std::string& asked, const std::string& what) {
+Backend choose_backend_of_points(Run& run, const std::string& asked, const PointSpec& spec,
+                                 std::int64_t n_points) {
+  constexpr std::int64_t n_angles = 2;
   if (asked != "auto") return choose_backend(run, asked);
-  if (every_rank_has_a_device(run)) {
-    record(run, Backend::host, what + " on a GPU only where --backend cuda says so");
-  } else {
-    fall_back_to_host(run);
+  if (!run.machine.device) {
+    if (every_rank_has_a_device(run)) {
+      record(run, Backend::host,
+             "points are on a GPU only where --backend cuda says so, or the machine file has its "
+             "costs");
+    } else {
+      fall_back_to_host(run);
+    }
+    return Backend::host;
   }
-  return Backend::host;
+  const EvenPoints even = agreed(run.comm, [&] { return EvenPoints(spec, n_points, n_angles); });
+  return choose_faster_backend(run, asked, [&](Backend backend) {
+    TransformSpec to_rows = even.rows();
+    to_rows.backend = backend;
+    const TransformPlan plan =
+        agreed(run.comm, [&] { return TransformPlan(to_rows, run.comm.rank(), run.comm.size()); });
+    return predict_points(run, plan, even.work(run.comm.size(), omp_get_max_threads())).total();
+  });
 }
 
 Backend give_up_device(Run& run, const std::string& why) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "app/run.hpp"
 #include "ringweave/convolution.hpp"
 #include "ringweave/execution.hpp"
+#include "ringweave/points.hpp"
 #include "ringweave/transform.hpp"
 
 namespace ringweave::detail::inline app {
@@ -38,15 +40,19 @@ std::vector<SplitBackends> possible_split_backends(Run& run, const TransformOpti
 /// Places of the parts of a split kernel.
 struct PlacedSplit {
   SplitBackends backends;
-  double seconds;  ///< predicted, of the slowest rank
+  double seconds = 0;      ///< predicted, of the slowest rank
+  std::string obstacle{};  ///< why these places are left out; else empty
 };
-const PlacedSplit& least_of(const std::vector<PlacedSplit>& splits);
-/// Puts the places with the fewest seconds into the report, and why. Not collective.
-void record_split_backends(Run& run, const std::vector<PlacedSplit>& splits);
+/// Puts the places that were chosen into the report, and why. Not collective.
+void record_split_backends(Run& run, const PlacedSplit& chosen,
+                           const std::vector<PlacedSplit>& others);
 
-/// Chooses as the first does, for work, named `what` in messages, for which `auto` takes the host:
-/// there is no prediction of it on devices. Collective.
-Backend choose_device_if_asked(Run& run, const std::string& asked, const std::string& what);
+/// Chooses the backend of a transform to points for this --backend: `auto` takes whatever the
+/// machine file predicts to be faster, if it has costs of a device, else the host. Collective.
+/// Error  ResourceError when `cuda` finds no device, UsageError when this build has no CUDA.
+/// n_points  all over the sphere
+Backend choose_backend_of_points(Run& run, const std::string& asked, const PointSpec& spec,
+                                 std::int64_t n_points);
 
 /// Switches to the host, with a warning, when the device chosen by `auto` cannot be used. Not
 /// collective.

@@ -61,11 +61,12 @@ std::int64_t thread_bytes(const PointSpec& spec, const FineGrid& grid) {
 }
 
 DevicePointMemory device_memory_of_points(const TransformPlan& to_rows, std::int64_t n_summed,
-                                          bool has_turns) {
+                                          FrameRotation rotation) {
   constexpr std::int64_t real_bytes = sizeof(double);
   const FieldSet& fields = to_rows.spec.fields;
   const std::int64_t n = fields.n_components();
   const OrderPasses passes = to_rows.order_passes(to_rows.n_passes);
+  const bool has_turns = rotation == FrameRotation::carried && fields.max_spin() > 0;
   const std::int64_t bytes_of_point =
       gpu::PointSumPlan::bytes_of_point + (has_turns ? 2 : 0) * real_bytes + n * real_bytes;
   DevicePointMemory memory;

@@ -9,6 +9,7 @@
 
 #include "distribute/points/point_exchange.hpp"
 #include "nonuniform/fine_taps.hpp"
+#include "ringweave/lensing.hpp"
 #include "ringweave/points.hpp"
 #include "transform/transform_plan.hpp"
 
@@ -48,11 +49,11 @@ struct DevicePointMemory {
 };
 
 /// Predicts it in any build. Not collective. Error  UsageError.
-/// to_rows     plan of the transform to fine rows on a device
-/// n_summed    points that the rank sums
-/// has_turns   frames turn at the points
+/// to_rows   plan of the transform to fine rows on a device
+/// n_summed  points that the rank sums
+/// rotation  of the frames of fields of spin at the points
 DevicePointMemory device_memory_of_points(const TransformPlan& to_rows, std::int64_t n_summed,
-                                          bool has_turns);
+                                          FrameRotation rotation);
 
 /// The size of a transform to points.
 struct PointProblem {

@@ -8,8 +8,7 @@
 namespace ringweave::detail::inline transform {
 
 std::int64_t copying_stage_bytes(const DeviceBudget& share, int n_stages, int n_group_shapes) {
-  return usable_device_bytes(share.free_bytes) /
-         (std::int64_t{n_stages} * share.n_ranks * n_group_shapes);
+  return share.usable_bytes() / (std::int64_t{n_stages} * n_group_shapes);
 }
 
 DeviceBudget share_device(const Communicator& comm, const TransformPlan& plan) {

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "base/checked_cast.hpp"
+#include "legendre/deconvolved_rows.hpp"
+#include "legendre/shared/resampled_modes.hpp"
 #include "legendre/theta_route.hpp"
 #include "ringweave/execution.hpp"
 #include "ringweave/transform.hpp"
@@ -54,7 +56,8 @@ TransformWork work_of(const TransformPlan& plan, int n_threads) {
   work.n_ranks = plan.n_ranks;
   work.n_threads = n_threads;
   if (spec.backend == Backend::cuda)
-    work.place = plan.is_mixed() ? Place::device_in_blocks : Place::device;
+    work.place = plan.is_mixed() || spec.fine_rows ? Place::device_in_blocks : Place::device;
+  set_fine_rows(spec, plan.alm.n_orders(), work);
   work.on_device = spec.on_device;
   return work;
 }
@@ -72,6 +75,17 @@ TransformWork work_of(const SphericalHarmonicTransform& transform, int n_threads
 TransformWork on_spectra(TransformWork work) {
   work.fft_pixel_bytes = 0;
   return work;
+}
+
+void set_fine_rows(const TransformSpec& spec, std::int64_t n_orders, TransformWork& work) {
+  if (!spec.fine_rows) return;
+  const std::int64_t n_rings = equidistant_rings(spec.lmax).n_rings();
+  // Both circles go through both poles.
+  const std::int64_t samples = 2 * (n_rings + spec.fine_rows->n_rows);
+  work.is_to_fine_rows = true;
+  work.summed_rings = static_cast<double>(n_rings) / static_cast<double>(spec.grid->n_rings());
+  work.theta_bytes = samples * n_orders * spec.fields.n_components() *
+                     static_cast<std::int64_t>(sizeof(std::complex<double>));
 }
 
 Estimate estimate_planning(const TransformSpec& spec, const Machine& machine) {

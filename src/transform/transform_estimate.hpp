@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <cstdint>
+
 #include "perf_models/transform_model.hpp"
 #include "ringweave/transform.hpp"
 #include "transform/transform_plan.hpp"
@@ -18,6 +20,10 @@ TransformWork on_spectra(TransformWork work);
 
 /// Returns TransformWork::legendre_work of the host. O(mmax). Not collective.
 double legendre_work(const TransformSpec& spec, const ModeLimits& limits);
+
+/// Sets what a device does for fine rows, if a transform ends at these. Not collective.
+/// n_orders  of a rank
+void set_fine_rows(const TransformSpec& spec, std::int64_t n_orders, TransformWork& work);
 
 /// Predicts the time to make a plan's tables and FFTs. Not collective.
 Estimate estimate_planning(const TransformSpec& spec, const Machine& machine);

@@ -120,6 +120,7 @@ TransformShares TransformScaling::shares(int n_ranks) const {
   largest.longest_ring = spec_.grid->longest_ring();
   largest.legendre_work = legendre_work_;
   largest.n_ranks = n_ranks;
+  set_fine_rows(spec_, (spec_.mmax + std::int64_t{n_ranks}) / n_ranks, largest);
 
   int busiest = 0;
   for (int rank = 1; rank < n_ranks; ++rank)

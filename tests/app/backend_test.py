@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """--backend: accepted values, messages, and the agreement of results from device and host."""
 import json
+import os
 import sys
 
 import program
@@ -167,7 +168,7 @@ class WithADevice(Synthesis):
         cls.obstacle = found.err if found.code != 0 else ""
 
     def setUp(self):
-        if self.obstacle:
+        if self.obstacle and "RINGWEAVE_DEVICE_EXPECTED" not in os.environ:
             self.skipTest(self.obstacle.strip())
 
     def test_results_are_those_of_the_host(self):
@@ -224,7 +225,7 @@ class WithADevice(Synthesis):
                               f"{ranks} rank(s) on it"):
                     self.assertIn(words, result.out)
                 plan = json.loads((self.folder / "plan.json").read_text())["plan"]
-                self.assertGreater(plan["points_on_device"]["planned_bytes"]["min"], 0)
+                self.assertGreater(plan["device"]["planned_bytes"]["min"], 0)
 
 
 if __name__ == "__main__":

@@ -137,6 +137,7 @@ class Model(Predictions):
         precise = self.rows(*points, "--ranks", "1", "--epsilon", 1e-12)["rows"][0]
         self.assertGreater(precise["points_seconds"], one["points_seconds"])
         self.refused("model", *points, "--nside", 64, code=2, says=["--points", "--nside"])
+        self.refused("model", *points, "--backend", "cuda", code=2, says=["--backend cuda", "h100_cluster"])
         self.refused("model", *points[:2], code=2, says=["--points", "--lmax"])
         self.refused("model", "--nside", 64, "--epsilon", 1e-5, code=2, says=["--epsilon", "--points"])
 
@@ -159,6 +160,19 @@ class Model(Predictions):
         self.assertLess(one["memory_bytes"], points["memory_bytes"])
         self.assertLess(many["memory_bytes"], one["memory_bytes"] / 3)
         self.refused("model", "--lens", "--points", 10, "--lmax", 9, code=2, says=["--points", "--lens"])
+
+    def test_predicts_points_and_lensed_maps_on_gpus(self):
+        for what in (("--points", 10**7), ("--lens", "--nside", 1024)):
+            job = (*what, "--lmax", 2047, "--machine", "h100_cluster", "--ranks", "1")
+            device, host = (self.rows(*job, "--backend", backend)["rows"][0] for backend in ("cuda", "host"))
+            self.assertEqual(self.rows(*job)["rows"][0], device)
+            for part in ("legendre", "ring_fft", "points"):
+                self.assertLess(device[part + "_seconds"], host[part + "_seconds"])
+            self.assertEqual(host["copies_seconds"], 0)
+            # The rows stay there: copied are a_lm, and modes there and back.
+            rows = 8 * 2 * 2048 * 2 * 2048
+            self.assertGreater(device["copies_seconds"], 0)
+            self.assertLess(device["copies_seconds"], 1.2e-10 * rows)
 
     def test_sums_most_pixels_where_they_are_if_all_rings_have_one_length(self):
         common = ("--lmax", 1023, "--fields", "TQU", "--machine", "machine.json", "--ranks", "4")

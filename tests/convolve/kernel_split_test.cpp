@@ -329,6 +329,26 @@ TEST(KernelSplit, TakesSupportAndPlacementTogether) {
   EXPECT_EQ(KernelSplit(spec).best().n_harmonic, 0);
 }
 
+TEST(KernelSplit, OfOneSearchIsThatOfEachPlace) {
+  KernelSplitSpec spec = small_problem();
+  spec.n_ranks = 2;
+  spec.machine = nullptr;
+  const std::vector<KernelSplit::Place> places{
+      {}, {{}, 0}, {{}, 1}, {{Backend::cuda, Backend::host, true}, std::nullopt}};
+  const std::vector<KernelSplit> splits = KernelSplit::in_places(spec, places);
+  ASSERT_EQ(splits.size(), places.size());
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    spec.backends = places[i].backends;
+    spec.n_harmonic = places[i].n_harmonic;
+    const KernelSplit alone(spec);
+    EXPECT_EQ(splits[i].best().l_cut, alone.best().l_cut);
+    EXPECT_EQ(splits[i].best().n_harmonic, alone.best().n_harmonic);
+    EXPECT_EQ(splits[i].best().total.seconds, alone.best().total.seconds);
+    EXPECT_EQ(splits[i].harmonic(), alone.harmonic());
+    EXPECT_EQ(splits[i].reason(), alone.reason());
+  }
+}
+
 TEST(KernelSplit, PredictsItsOwnCosts) {
   KernelSplitSpec spec = small_problem();
   spec.machine = nullptr;

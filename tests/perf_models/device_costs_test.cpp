@@ -7,6 +7,7 @@
 #include <string>
 
 #include "perf_models/machine_file.hpp"
+#include "perf_models/point_model.hpp"
 #include "perf_models/transform_model.hpp"
 #include "ringweave/error.hpp"
 
@@ -27,7 +28,8 @@ StageSamples samples_of(double per_flop, double per_byte, double per_copied_byte
     samples.stages["ring_fft_modes"].push_back({2 * lmax, bytes, 3 * bytes * per_byte});
     samples.stages["to_device"].push_back({bytes, bytes, bytes * per_copied_byte});
     samples.stages["to_host"].push_back({bytes, bytes, 2 * bytes * per_copied_byte});
-    for (const char* stage : {"convolution_pixels", "convolution_ring_fft", "convolution_modes"})
+    for (const char* stage :
+         {"convolution_pixels", "convolution_ring_fft", "convolution_modes", "point_sums"})
       samples.stages[stage].push_back({2 * lmax, 1, 0.01});
   }
   return samples;
@@ -134,6 +136,36 @@ TEST(DeviceCosts, AMachineWithoutADeviceTakesItsHost) {
   EXPECT_EQ(on_device, estimate_transform(work, typical_machine()).total().seconds);
 }
 
+TEST(DeviceCosts, RowsOfPointsStayOnTheDevice) {
+  TransformWork work = work_on_device();
+  work.place = Place::device_in_blocks;
+  const TransformEstimate to_map = estimate_transform(work, machine_with_device());
+  work.is_to_fine_rows = true;
+  work.summed_rings = 0.6;
+  work.theta_bytes = 1 << 21;
+  const TransformEstimate to_rows = estimate_transform(work, machine_with_device());
+  EXPECT_NEAR(to_rows.legendre.seconds,
+              0.6 * to_map.legendre.seconds + per_byte * static_cast<double>(work.theta_bytes),
+              0.01 * to_map.legendre.seconds);
+  EXPECT_EQ(to_rows.ring_fft.seconds, to_map.ring_fft.seconds);
+  const auto copied = static_cast<double>(work.alm_bytes + 2 * work.fft_mode_bytes);
+  EXPECT_NEAR(to_map.copies.seconds / to_rows.copies.seconds,
+              (copied + static_cast<double>(work.fft_pixel_bytes)) / copied, 0.01);
+}
+
+TEST(DeviceCosts, RanksTakeTurnsWithPoints) {
+  PointWork work{.lmax = 512, .operations = 1e9, .n_threads = 4};
+  const Machine machine = machine_with_device();
+  const double on_host = estimate_points(work, machine).points.seconds;
+  work.backend = Backend::cuda;
+  const double on_device = estimate_points(work, machine).points.seconds;
+  EXPECT_NEAR(on_device, 1e9 * 0.01, 1e9 * 1e-4);
+  work.ranks_of_device = 3;
+  EXPECT_DOUBLE_EQ(estimate_points(work, machine).points.seconds, 3 * on_device);
+  EXPECT_EQ(estimate_points(work, typical_machine()).points.seconds, on_host)
+      << "a machine without a device";
+}
+
 TEST(DeviceCosts, NeedEveryStageAndTakeMessagesOnlyOfEnoughSizes) {
   StageSamples samples = samples_of(per_flop, per_byte, per_copied_byte);
   for (const double bytes : {100.0, 1000.0, 1e6, 1e7}) {
@@ -159,15 +191,15 @@ TEST(DeviceCosts, SurviveTheirFile) {
 
 TEST(DeviceCosts, OfAnEarlierVersionHaveTheConvolutionsOfAnH100) {
   std::string text = machine_text(machine_with_device());
-  for (const std::string stage : {"pixels", "ring_fft", "modes"}) {
-    const std::string name = "\"convolution_" + stage + '"';
-    text.replace(text.rfind(name), name.size(), "\"other_" + stage + '"');
-  }
+  for (const std::string name : {"\"convolution_pixels\"", "\"convolution_ring_fft\"",
+                                 "\"convolution_modes\"", "\"point_sums\""})
+    text.replace(text.rfind(name), name.size(), "\"other\"");
   const DeviceCosts read = *parse_machine(text, "file").device;
   const DeviceCosts h100 = *described_machine("h100_cluster").device;
   EXPECT_EQ(read.convolution_pixels.points()[0].seconds,
             h100.convolution_pixels.points()[0].seconds);
   EXPECT_EQ(read.convolution_modes.points()[0].seconds, h100.convolution_modes.points()[0].seconds);
+  EXPECT_EQ(read.point_sums.points()[0].seconds, h100.point_sums.points()[0].seconds);
 }
 
 TEST(DeviceCosts, ABrokenFileNamesTheEntryOfTheDevice) {

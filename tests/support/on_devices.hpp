@@ -21,6 +21,9 @@ class OnDevices : public OnEveryRankCount {
   }
 };
 
+/// Tells whether the device takes as much memory as is asked for, and no more.
+inline bool is_in_software() { return device_properties().name == "software device"; }
+
 /// Skips where a device has more than a few MB, as those of some tests in software do.
 inline bool is_a_large_device() { return device_memory().total_bytes > 100'000'000; }
 

@@ -277,8 +277,8 @@ void declare_interpolate(CLI::App& command, InterpolateOptions& options) {
   OptionGroup(command, transform_group)
       .choice("--backend", options.transform.backend, {"auto", "host", "cuda"},
               "Where to compute; cuda: the analysis of a map, and rows and points, on a GPU of the "
-              "node for each rank; auto: the analysis of a map on a GPU if there is one, all else "
-              "on the host.")
+              "node for each rank; auto: the analysis of a map on a GPU if there is one, values of "
+              "a_lm and adjoints where the costs of a GPU in the machine file say so.")
       ->capture_default_str();
   declare_analysis(command, options.analysis, {"restore", "zero", "fail"},
                    {"3, on exact grids 0.",
@@ -366,10 +366,12 @@ void declare_lens(CLI::App& command, LensOptions& options) {
                      "that of the a_lm, but at most lmax; without a_lm lmax.",
                      "that of the input; with --cl double."});
   OptionGroup(command, transform_group)
-      .choice("--backend", options.transform.backend, {"auto", "host", "cuda"},
-              "Where to compute; cuda: the analysis of the MAP of --inverse, and the transform to "
-              "the deflected pixels, on a GPU of the node for each rank; auto: that analysis on a "
-              "GPU if there is one. Deflections and all else are computed on the host.")
+      .choice(
+          "--backend", options.transform.backend, {"auto", "host", "cuda"},
+          "Where to compute; cuda: the analysis of the MAP of --inverse, and the transform to "
+          "the deflected pixels, on a GPU of the node for each rank; auto: that analysis on a "
+          "GPU if there is one, the transform, but of that MAP, where the costs of a GPU in the "
+          "machine file say so. Deflections and all else are computed on the host.")
       ->capture_default_str();
 }
 

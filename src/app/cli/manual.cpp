@@ -83,7 +83,7 @@ as a sum of few degrees, for a_lm, and a compact rest, for the rings (see `ringw
 several ranks one after the other, or at the same time on two groups of ranks, whichever is
 predicted to be faster (--harmonic-ranks). The kernel of Q and U has a split of its own.
 --stage harmonic=PLACE,rings=PLACE, each host or cuda, puts either part on a GPU (--backend cuda
-the harmonic one). --method auto takes, and prints, the one predicted to be fastest to --error
+the harmonic one, auto both where the machine file predicts it). --method auto takes, and prints, the one predicted to be fastest to --error
 (see --machine) with --iter 0, else harmonic.
 
 Several maps of one grid and format can be smoothed in one launch; OUT, which comes last, then

@@ -84,7 +84,7 @@ void declare_backend(CLI::App& command, TransformOptions& options) {
   auto* backend = group.choice(
       "--backend", options.backend, {"auto", "host", "cuda"},
       "Where to compute; cuda: on a GPU of the node for each rank, auto: on a GPU if there is one, "
-      "or where the machine file predicts a transform to be fastest.");
+      "or where the machine file predicts a transform, or part of a kernel, to be fastest.");
   backend->capture_default_str();
   declare_stage(command, options, backend);
 }

@@ -137,8 +137,8 @@ void declare_calibrate(CLI::App& command, CalibrateOptions& options) {
       ->capture_default_str();
   group
       .choice("--backend", options.backend, {"auto", "host", "cuda"},
-              "cuda: time transforms and ring convolutions on the GPUs of the ranks too, auto: if "
-              "there are any.")
+              "cuda: time transforms, ring convolutions and points on the GPUs of the ranks too, "
+              "auto: if there are any.")
       ->capture_default_str();
   group.value("--combine", options.combine, "FILE...",
               "Measure nothing: combine two or more machine files from separate launches. Costs "

@@ -48,6 +48,7 @@ void say_device(Run& run, const DeviceCosts& device) {
   say_curve(run, "convolution: pixels", device.convolution_pixels, "of predicted");
   say_curve(run, "convolution: ring FFT", device.convolution_ring_fft, "of predicted");
   say_curve(run, "convolution: modes", device.convolution_modes, "of predicted");
+  say_curve(run, "points: taps", device.point_sums, "an operation on vectors, by lmax");
   if (device.network) say_network(run, "message between devices", *device.network, "");
 }
 
@@ -122,7 +123,7 @@ int calibrate(Run& run, const CalibrateOptions& options) {
     run.say(fmt::format(
         "plan: transforms, convolutions and files of nside {} to {}, {} turns: about {}{}",
         sizes.least_nside, sizes.most_nside, sizes.repeats, time,
-        backend == Backend::cuda ? "; transforms and convolutions on GPUs too" : ""));
+        backend == Backend::cuda ? "; transforms, convolutions and points on GPUs too" : ""));
     return 0;
   }
   run.note(

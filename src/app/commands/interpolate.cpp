@@ -20,11 +20,14 @@
 #include "base/checked_cast.hpp"
 #include "base/memory_meter.hpp"
 #include "distribute/mpi/agree.hpp"
+#include "distribute/mpi/device_sharers.hpp"
 #include "distribute/order_moves.hpp"
 #include "io/field_files.hpp"
 #include "io/point_files.hpp"
+#include "nonuniform/point_memory.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/files.hpp"
+#include "ringweave/lensing.hpp"
 #include "ringweave/points.hpp"
 #include "transform/transform_plan.hpp"
 
@@ -38,8 +41,9 @@ struct PointJob {
   MemoryItem program;  ///< without the points
   FieldChoice choice;
   PointSpec spec;
-  Precision precision;                  ///< of files
-  std::optional<PointDevice> device{};  ///< where the transform is, if not on the host
+  Precision precision;  ///< of files
+  /// Where the transform is, as it was before, if not on the host.
+  std::optional<DeviceShare> device{};
 
   /// Of a_lm and values in memory: an adjoint is computed in double.
   Precision held() const { return options.adjoint.empty() ? precision : Precision::double_; }
@@ -70,11 +74,6 @@ std::vector<std::string> names_of_values(const PointJob& job) {
     names.insert(names.end(), {"FIRST", "SECOND"});
   }
   return names;
-}
-
-/// Collective.
-Backend backend_of_points(Run& run, const InterpolateOptions& options) {
-  return choose_device_if_asked(run, options.transform.backend, "sums over points are");
 }
 
 /// Collective.
@@ -144,7 +143,13 @@ void require_plan(Run& run, const PointJob& job, const PointTransform& transform
   const std::int64_t beyond = MemoryMeter::high_water_bytes() - estimate.buffers();
   estimate.items.push_back({"sorting of the points", std::max<std::int64_t>(0, beyond)});
   record_point_plan(run, transform);
-  record_memory_of_points(run, estimate, job.device);
+  std::optional<PointDevice> device;
+  if (job.device) {
+    const std::int64_t most_points = transform.points().report().most_points;
+    device = {*job.device,
+              device_memory_of_points(transform.plan(), most_points, FrameRotation::none)};
+  }
+  record_memory_of_points(run, estimate, device);
   record_files(run, files);
   require_memory(run, with_program(std::move(to_come)));
 }
@@ -201,11 +206,31 @@ void conclude(Run& run, const PointJob& job) {
                                fmt::join(names_of_values(job), " "), job.points.total);
 }
 
-/// Throws where points and fields do not go together or do not fit the memory; finds the device.
-/// Collective.
-void require_points(Run& run, PointJob& job) {
+/// Throws where points and fields do not go together or do not fit the memory. Collective.
+void require_points(Run& run, const PointJob& job) {
   require_fields_of_psi(job);
-  job.device = require_memory_for_points(run, job.spec, job.points, job.held());
+  require_memory_for_points(run, job.spec, job.points, job.held());
+}
+
+/// Chooses the backend of the points. Collective.
+void choose_backend(Run& run, PointJob& job) {
+  job.spec.backend =
+      choose_backend_of_points(run, job.options.transform.backend, job.spec, job.points.total);
+}
+
+/// Plans the transform; on the host where the device that --backend auto took is of no use.
+/// Collective.
+PointTransform planned_transform(Run& run, PointJob& job) {
+  const PointSet points = planned_points(run, job);
+  try {
+    if (job.spec.backend == Backend::cuda) job.device = share_of_device(run.comm);
+    return PointTransform(run.comm, job.spec, points);
+  } catch (const ResourceError& failure) {
+    if (job.spec.backend == Backend::host || job.options.transform.backend != "auto") throw;
+    job.spec.backend = give_up_device(run, failure.what());
+    job.device.reset();
+  }
+  return PointTransform(run.comm, job.spec, planned_points(run, job));
 }
 
 int values_of_alm(Run& run, const InterpolateOptions& options) {
@@ -217,9 +242,8 @@ int values_of_alm(Run& run, const InterpolateOptions& options) {
   const TransformOptions& asked = options.transform;
   const FieldChoice choice =
       fields_at_points(options, choose_components(options.alm, header, asked.fields));
-  PointSpec spec =
+  const PointSpec spec =
       make_point_spec(run, {asked, options.epsilon, choice.fields, {header.lmax, header.mmax}});
-  spec.backend = backend_of_points(run, options);
   PointFile points = open_points(run, options);
   PointJob job{options,
                std::move(points),
@@ -227,9 +251,9 @@ int values_of_alm(Run& run, const InterpolateOptions& options) {
                choice,
                spec,
                storage_precision(asked.precision, header.precision)};
+  choose_backend(run, job);
   require_points(run, job);
-  const PointSet set = planned_points(run, job);
-  PointTransform transform(run.comm, spec, set);
+  PointTransform transform = planned_transform(run, job);
   require_plan(run, job, transform, files_of(job, false));
   if (run.options.dry_run) return 0;
   with_storage(job.precision, [&](auto storage) {
@@ -257,8 +281,7 @@ int values_of_map(Run& run, const InterpolateOptions& options) {
   PointJob job{options, std::move(points), program_beside_buffers(), choice,
                spec,    analysis.precision};
   require_points(run, job);
-  const PointSet set = planned_points(run, job);
-  PointTransform transform(run.comm, spec, set);
+  PointTransform transform = planned_transform(run, job);
   record_plan(run, *analysis.transform, of_analysis, analysis.of_one);
   of_analysis.items.erase(of_analysis.items.begin());  // the program
   FileWork files = files_of(job, false);
@@ -303,17 +326,17 @@ int adjoint_of_values(Run& run, const InterpolateOptions& options) {
   for (const std::string& warning : values.warnings) run.warn(options.adjoint + ": " + warning);
   const FieldChoice choice = fields_of_values(options, points, values);
   const TransformOptions& asked = options.transform;
-  PointSpec spec = make_point_spec(run, {asked, options.epsilon, choice.fields, {asked.lmax}});
-  spec.backend = backend_of_points(run, options);
+  const PointSpec spec =
+      make_point_spec(run, {asked, options.epsilon, choice.fields, {asked.lmax}});
   PointJob job{options,
                std::move(points),
                program_beside_buffers(),
                choice,
                spec,
                storage_precision(asked.precision, values.header.precision)};
+  choose_backend(run, job);
   require_points(run, job);
-  const PointSet set = planned_points(run, job);
-  PointTransform transform(run.comm, spec, set);
+  PointTransform transform = planned_transform(run, job);
   require_plan(run, job, transform, files_of(job, true));
   if (run.options.dry_run) return 0;
   auto alm = agreed(run.comm, [&] { return transform.make_alm<double>(); });

@@ -69,10 +69,10 @@ std::uint64_t seed_of(Run& run, const LensOptions& options) {
 }
 
 /// The specification of the transform to the pixels, on the --backend asked for. Collective.
-PointSpec spec_at_pixels(Run& run, const LensOptions& options, const FieldSet& fields,
-                         const PointDegrees& usual) {
+PointSpec spec_at_pixels(Run& run, const LensOptions& options, const RingGrid& grid,
+                         const FieldSet& fields, const PointDegrees& usual) {
   PointSpec spec = make_point_spec(run, {options.transform, options.epsilon, fields, usual});
-  spec.backend = choose_device_if_asked(run, options.transform.backend, "sums over pixels are");
+  spec.backend = choose_backend_of_points(run, options.transform.backend, spec, grid.n_pixels());
   return spec;
 }
 
@@ -92,9 +92,10 @@ std::optional<PlannedLensing> plan_job(Run& run, LensJob& job, const AlmSource& 
   const LensOptions& options = job.options;
   run.outputs.require_writable();
   {
-    const LensPlan plan = agreed(
+    LensPlan plan = agreed(
         run.comm, [&] { return LensPlan(job, potential, run.comm.rank(), run.comm.size()); });
-    record_lens_plan(run, job, potential, plan, analysis);
+    const std::optional<PointDevice> device = device_of_pixels(run, job, plan);
+    record_lens_plan(run, job, potential, plan, analysis, device);
     if (run.options.dry_run) {
       record_points(run, plan.lensed.report);
       return std::nullopt;
@@ -172,7 +173,7 @@ int map_of_alm(Run& run, const LensOptions& options, const std::string& alm) {
   LensJob job{options,
               grid,
               source.choice,
-              spec_at_pixels(run, options, source.choice.fields, usual),
+              spec_at_pixels(run, options, *grid, source.choice.fields, usual),
               storage_precision(options.transform.precision, source.precision),
               source.unit,
               provenance_of(run, path, source.origin)};
@@ -310,7 +311,7 @@ int alm_of_map(Run& run, const LensOptions& options) {
   LensJob job{options,
               grid,
               sky.choice,
-              spec_at_pixels(run, options, sky.choice.fields, {options.transform.lmax}),
+              spec_at_pixels(run, options, *grid, sky.choice.fields, {options.transform.lmax}),
               storage_precision(options.transform.precision, header.precision),
               sky.unit(),
               provenance_of(run, sky.path, header.origin)};

@@ -70,7 +70,7 @@ FieldSet fields_of(const ModelOptions& options) {
 constexpr double usual_epsilon = 1e-7;
 
 /// The points of --points; none without. Error  UsageError.
-std::optional<EvenPoints> points_of(Run& run, const ModelOptions& options) {
+std::optional<EvenPoints> points_of(Run& run, const ModelOptions& options, Backend backend) {
   if (options.points == 0) return std::nullopt;
   const TransformOptions& asked = options.transform;
   if (asked.nside != 0 || !asked.grid.empty())
@@ -78,36 +78,32 @@ std::optional<EvenPoints> points_of(Run& run, const ModelOptions& options) {
         "--points: the values are at points and not on a grid; leave out --nside and "
         "--grid");
   if (asked.lmax < 0) throw UsageError("--points: give --lmax, the highest degree of the a_lm");
-  if (asked.backend == "cuda")
-    throw UsageError(
-        "--backend cuda: transforms to points are predicted on the host only; leave it out");
-  const PointSpec spec = make_point_spec(
+  PointSpec spec = make_point_spec(
       run, {asked, options.epsilon.value_or(usual_epsilon), fields_of(options), {asked.lmax}});
+  spec.backend = backend;
   return EvenPoints(spec, options.points, 2);
 }
 
 /// The lensed map of --lens; none without. Error  UsageError.
-std::optional<LensedGrid> lensed_of(Run& run, const ModelOptions& options) {
+std::optional<LensedGrid> lensed_of(Run& run, const ModelOptions& options, Backend backend) {
   if (!options.lens) return std::nullopt;
   if (options.points > 0)
     throw UsageError("--points and --lens are two predictions; give one of them");
   const TransformOptions& asked = options.transform;
-  if (asked.backend == "cuda")
-    throw UsageError("--backend cuda: lensed maps are predicted on the host only; leave it out");
   const auto grid = named_grid(asked);
-  const PointSpec spec =
-      make_point_spec(run, {asked,
-                            options.epsilon.value_or(usual_epsilon),
-                            fields_of(options),
-                            {asked.lmax >= 0 ? asked.lmax : grid->default_lmax()}});
+  PointSpec spec = make_point_spec(run, {asked,
+                                         options.epsilon.value_or(usual_epsilon),
+                                         fields_of(options),
+                                         {asked.lmax >= 0 ? asked.lmax : grid->default_lmax()}});
+  spec.backend = backend;
   return LensedGrid(spec, grid);
 }
 
 StagePlaces stages_of(const Run& run, const ModelOptions& options) {
-  if (options.points == 0 && !options.lens) return predicted_stages(run.machine, options.transform);
-  if (!options.transform.stage.empty())
+  const bool is_to_points = options.points > 0 || options.lens;
+  if (is_to_points && !options.transform.stage.empty())
     throw UsageError("--stage belongs to transforms to a grid; leave it out");
-  return {};
+  return predicted_stages(run.machine, options.transform);
 }
 
 ScalingPlace place_of(const Run& run, const StagePlaces& stages) {
@@ -297,8 +293,10 @@ int model(Run& run, const ModelOptions& options) {
   const ScalingPlace place = place_of(run, stages);
   if (options.epsilon && options.points == 0 && !options.lens)
     throw UsageError("--epsilon belongs to --points and --lens; leave it out");
-  const std::optional<LensedGrid> lensed = lensed_of(run, options);
-  const std::optional<EvenPoints> points = lensed ? lensed->points() : points_of(run, options);
+  const Backend of_points = stages.use_a_device() ? Backend::cuda : Backend::host;
+  const std::optional<LensedGrid> lensed = lensed_of(run, options, of_points);
+  const std::optional<EvenPoints> points =
+      lensed ? lensed->points() : points_of(run, options, of_points);
   const TransformSpec spec =
       points ? points->rows()
              : make_spec(options.transform, named_grid(options.transform), fields_of(options));
@@ -320,8 +318,8 @@ int model(Run& run, const ModelOptions& options) {
   }
   if (lensed) {
     run.say(
-        "the deflection is the transform of d onto the grid, with the same lmax, and the "
-        "positions and the rotation of the pixels");
+        "the deflection is the transform of d onto the grid on the host, with the same lmax, and "
+        "the positions and the rotation of the pixels");
   }
   if (!run.machine.notes.empty()) run.say(run.machine.notes);
 

@@ -124,12 +124,10 @@ std::vector<MemoryItem> memory_of(const LensJob& job, const LensPlan& plan,
 DevicePointMemory device_memory_of(const LensJob& job, const LensPlan& plan) {
   const PixelPoints& pixels = plan.lensed.pixels;
   const int rank = plan.deflection.rank;
-  const bool has_turns =
-      rotation_of(job.options) == FrameRotation::carried && job.spec.fields.max_spin() > 0;
   const TransformSpec to_rows =
       FineTaps(job.spec, job.grid->n_pixels()).transform_spec(job.spec, pixels.plan().rings());
   return device_memory_of_points(TransformPlan(to_rows, rank, plan.deflection.n_ranks),
-                                 pixels.counts(rank).summed, has_turns);
+                                 pixels.counts(rank).summed, rotation_of(job.options));
 }
 
 }  // namespace ringweave::detail::inline app

@@ -5,9 +5,11 @@
 #include <omp.h>
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <utility>
 
+#include "app/backend_choice.hpp"
 #include "app/lens/lensed_map.hpp"
 #include "app/predict/device_memory.hpp"
 #include "app/predict/lensing_prediction.hpp"
@@ -17,6 +19,7 @@
 #include "app/report/transform_report.hpp"
 #include "app/transform_setup.hpp"
 #include "distribute/mpi/agree.hpp"
+#include "distribute/mpi/device_sharers.hpp"
 #include "distribute/mpi/memory_check.hpp"
 #include "nonuniform/inverse_deflection.hpp"
 #include "perf_models/point_model.hpp"
@@ -121,6 +124,11 @@ void predict_seconds(Run& run, const LensJob& job, const LensPlan& plan) {
     run.say(fmt::format("  predicted: {} in all of these", seconds_text(total)));
 }
 
+/// Names them in messages.
+std::string pixels_of(const LensJob& job) {
+  return fmt::format("deflected pixels of {} with lmax = {}", job.grid->name(), job.spec.lmax);
+}
+
 }  // namespace
 
 void require_memory_for_fields(const Run& run, const LensJob& job, int potential_lmax) {
@@ -135,22 +143,31 @@ void require_memory_for_fields(const Run& run, const LensJob& job, int potential
   require_memory_for(run, spec, Precision::double_);
 }
 
+std::optional<PointDevice> device_of_pixels(Run& run, LensJob& job, LensPlan& plan) {
+  if (job.spec.backend == Backend::host) return std::nullopt;
+  const PointDevice device{share_of_device(run.comm),
+                           agreed(run.comm, [&] { return device_memory_of(job, plan); })};
+  if (job.options.transform.backend != "auto") return device;
+  const std::string shortage =
+      device_shortage(run.comm, device.share, device.planned.total(), pixels_of(job));
+  if (shortage.empty()) return device;
+  job.spec.backend = plan.lensed.spec.backend = give_up_device(run, shortage);
+  return std::nullopt;
+}
+
 void record_lens_plan(Run& run, const LensJob& job, const PotentialSource& source,
-                      const LensPlan& plan, const std::vector<MemoryItem>& analysis) {
+                      const LensPlan& plan, const std::vector<MemoryItem>& analysis,
+                      const std::optional<PointDevice>& device) {
   const MemoryEstimate estimate =
       with_program(agreed(run.comm, [&] { return memory_of(job, plan, analysis); }));
-  const std::string what =
-      fmt::format("deflected pixels of {} with lmax = {}", job.grid->name(), job.spec.lmax);
-  std::optional<PointDevice> device;
-  if (job.spec.backend == Backend::cuda) {
-    const DevicePointMemory planned = agreed(run.comm, [&] { return device_memory_of(job, plan); });
-    device = PointDevice{require_device_memory(run, planned.total(), what), planned};
-  }
   record_memory_of_points(run, estimate, device);
   predict_seconds(run, job, plan);
   std::vector<MemoryItem> most = analysis;
   for (MemoryItem& item : most) item.bytes = run.comm.max(item.bytes);
-  distribute::require_memory_for(run.comm, estimate.buffers(), what, [&](int n_ranks) {
+  if (device && job.options.transform.backend == "cuda") {
+    require_device_memory(run.comm, device->share, device->planned.total(), pixels_of(job));
+  }
+  distribute::require_memory_for(run.comm, estimate.buffers(), pixels_of(job), [&](int n_ranks) {
     const int busiest = LensPlan(job, source, 0, n_ranks).lensed.pixels.busiest_rank();
     const LensPlan among(job, source, busiest, n_ranks);
     std::vector<MemoryItem> shares = most;

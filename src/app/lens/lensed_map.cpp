@@ -5,12 +5,14 @@
 #include <utility>
 
 #include "app/analysis_checks.hpp"
+#include "app/backend_choice.hpp"
 #include "app/predict/memory_estimate.hpp"
 #include "app/report/point_report.hpp"
 #include "app/sky_analysis.hpp"
 #include "base/stage_timer.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "ringweave/analysis.hpp"
+#include "ringweave/error.hpp"
 #include "ringweave/transform.hpp"
 
 namespace ringweave::detail::inline app {
@@ -62,10 +64,19 @@ LensedCut lensed_cut(const LensJob& job, std::shared_ptr<const RingDistribution>
   return cut;
 }
 
-Lensing planned_lensing(Run& run, const LensJob& job, const Deflection& deflection) {
+Lensing planned_lensing(Run& run, LensJob& job, const Deflection& deflection) {
   run.progress.stage("planning");
   const StageTimer timer(&run.times, "plan");
-  return Lensing(run.comm, deflection, job.spec, rotation_of(job.options));
+  const auto make = [&] {
+    return Lensing(run.comm, deflection, job.spec, rotation_of(job.options));
+  };
+  try {
+    return make();
+  } catch (const ResourceError& failure) {
+    if (job.spec.backend == Backend::host || job.options.transform.backend != "auto") throw;
+    job.spec.backend = give_up_device(run, failure.what());
+  }
+  return make();
 }
 
 template <class T>

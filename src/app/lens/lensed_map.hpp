@@ -24,7 +24,7 @@ LensedCut lensed_cut(const LensJob& job, std::shared_ptr<const RingDistribution>
 void check_lensed_lmax(Run& run, const LensJob& job);
 
 /// Plans the transform between the job's a_lm and the deflected map. Collective.
-Lensing planned_lensing(Run& run, const LensJob& job, const Deflection& deflection);
+Lensing planned_lensing(Run& run, LensJob& job, const Deflection& deflection);
 
 /// Computes the lensed map of a_lm, cuts it at --lensed-lmax, which the
 /// provenance of the job then says, and writes it. T is float or double.

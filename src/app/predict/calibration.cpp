@@ -296,26 +296,36 @@ struct SpiralPoints {
   std::vector<double> phi;
 };
 
-/// Times the sums over taps in a transform to points and its adjoint, of a scalar field.
-void measure_points(const Communicator& comm, std::int64_t nside, StageSamples& samples) {
+/// Times the sums over taps in a transform to points and its adjoint, of a scalar field. Adds
+/// nothing if they do not fit the device of Backend::cuda.
+void measure_points(const Communicator& comm, std::int64_t nside, Backend backend,
+                    int ranks_of_device, StageSamples& samples) {
   constexpr std::int64_t most_points = 4'000'000;
   const std::int64_t n_points = std::min(12 * nside * nside, most_points);
   PointSpec spec;
   spec.lmax = checked_cast<int>(2 * nside, "lmax");
   spec.epsilon = 1e-6;
+  spec.backend = backend;
   rest(comm);
   const auto spiral =
       agreed(comm, [&] { return SpiralPoints(n_points, comm.rank(), comm.size()); });
   const PointSet points(comm, spec, spiral.theta, spiral.phi);
-  PointTransform transform(comm, spec, points);
-  auto alm = agreed(comm, [&] { return transform.make_alm<double>(); });
-  auto values = agreed(comm, [&] { return transform.make_values<double>(); });
+  std::optional<PointTransform> transform;
+  try {
+    transform.emplace(comm, spec, points);
+  } catch (const ResourceError&) {
+    if (backend == Backend::host) throw;
+    return;
+  }
+  auto alm = agreed(comm, [&] { return transform->make_alm<double>(); });
+  auto values = agreed(comm, [&] { return transform->make_values<double>(); });
   std::fill_n(alm.view().data(), alm.size(), std::complex<double>(1));
-  transform.evaluate(alm, values);
-  transform.adjoint(values, alm);
-  const double of_both = comm.max(transform.times().seconds("points")) * omp_get_max_threads();
+  transform->evaluate(alm, values);
+  transform->adjoint(values, alm);
+  const double share = backend == Backend::host ? omp_get_max_threads() : 1.0 / ranks_of_device;
+  const double of_both = comm.max(transform->times().seconds("points")) * share;
   samples.stages["point_sums"].push_back({static_cast<double>(spec.lmax),
-                                          point_work(transform, comm.size(), 1).operations,
+                                          point_work(*transform, comm.size(), 1).operations,
                                           of_both / 2});
 }
 
@@ -422,7 +432,7 @@ Machine calibrate_machine(Run& run, const CalibrationSizes& sizes, Backend backe
                   [&] { measure_transform(comm, nside, 0, Backend::host, samples); });
       rest(comm);
       measure_transform(comm, nside, 2, Backend::host, samples);
-      measure_points(comm, nside, samples);
+      measure_points(comm, nside, Backend::host, 1, samples);
       for (const ConvolutionCase& one : convolution_cases(nside, Backend::host))
         measure_convolution(comm, nside, one, 1, samples);
       measure_splitting(run, nside, samples);
@@ -430,6 +440,7 @@ Machine calibrate_machine(Run& run, const CalibrationSizes& sizes, Backend backe
       if (!on_device) continue;
       measure_transform(comm, nside, 0, backend, on_gpu);
       measure_transform(comm, nside, 2, backend, on_gpu);
+      measure_points(comm, nside, backend, sharers, on_gpu);
       for (const ConvolutionCase& one : convolution_cases(nside, backend))
         measure_convolution(comm, nside, one, sharers, on_gpu);
     }
@@ -446,9 +457,10 @@ Machine calibrate_machine(Run& run, const CalibrationSizes& sizes, Backend backe
 
 double predict_calibration(const Run& run, const CalibrationSizes& sizes, Backend backend) {
   const Communicator& comm = run.comm;
-  // A device rests before each of its convolutions too; what it computes takes less time.
+  // A device rests before points and each of its convolutions too; what it computes takes less
+  // time.
   const double of_each_nside =
-      (backend == Backend::cuda ? 17 : 12) * rest_seconds + 1.4;  // kernels and plans are made
+      (backend == Backend::cuda ? 18 : 12) * rest_seconds + 1.4;  // kernels and plans are made
   // Both directions of transforms, which are cold, also to points, then convolutions, a search for
   // a split, files.
   constexpr double transforms = 9;

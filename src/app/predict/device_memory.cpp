@@ -3,27 +3,34 @@
 
 #include <fmt/format.h>
 
-#include "app/predict/memory_estimate.hpp"
 #include "ringweave/error.hpp"
 
 namespace ringweave::detail::inline app {
 
-DeviceShare require_device_memory(const Run& run, std::int64_t bytes, const std::string& what) {
-  const DeviceShare share = share_of_device(run.comm);
-  const std::int64_t needed = run.comm.max(bytes);
-  const std::int64_t excess = run.comm.max(bytes - share.usable_bytes());
-  if (excess <= 0) return share;
-  throw ResourceError(fmt::format(
-      "{} need up to {} of a GPU on a rank, {} more than it may use; start more ranks on more "
-      "GPUs, or take --backend host",
-      what, bytes_text(static_cast<double>(needed)), bytes_text(static_cast<double>(excess))));
+std::string device_shortage(const Communicator& comm, const DeviceShare& share, std::int64_t bytes,
+                            const std::string& what) {
+  const std::int64_t together = sum_over_ranks_of(comm.node_local(), share.device, bytes);
+  const std::int64_t missing = comm.max(together - usable_device_bytes(share.free_bytes));
+  const std::int64_t most = comm.max(together);
+  if (missing <= 0) return "";
+  return fmt::format(
+      "{} need up to {} of a GPU, {} more than one has; start the ranks on more GPUs, or compute "
+      "on the host",
+      what, bytes_text(static_cast<double>(most)), bytes_text(static_cast<double>(missing)));
+}
+
+void require_device_memory(const Communicator& comm, const DeviceShare& share, std::int64_t bytes,
+                           const std::string& what) {
+  const std::string shortage = device_shortage(comm, share, bytes, what);
+  if (!shortage.empty()) throw ResourceError(shortage);
 }
 
 RingDeviceMemory ring_device_memory(const RingConvolutionPlan* scalars,
-                                    const RingConvolutionPlan* spins, bool at_once) {
+                                    const RingConvolutionPlan* spins, MaskSmoothing mask) {
   const RingDeviceMemory one = scalars ? device_memory_of(*scalars) : RingDeviceMemory();
   const RingDeviceMemory other = spins ? device_memory_of(*spins) : RingDeviceMemory();
-  if (at_once) return {one.maps + other.maps, one.modes + other.modes, one.tables + other.tables};
+  if (mask == MaskSmoothing::yes)
+    return {one.maps + other.maps, one.modes + other.modes, one.tables + other.tables};
   return one.total() >= other.total() ? one : other;
 }
 

@@ -4,20 +4,25 @@
 #include <cstdint>
 #include <string>
 
-#include "app/run.hpp"
+#include "app/predict/memory_estimate.hpp"
 #include "convolve/ring/ring_device_memory.hpp"
 #include "distribute/mpi/device_sharers.hpp"
+#include "ringweave/communicator.hpp"
 
 namespace ringweave::detail::inline app {
 
-/// Shares the device among the ranks. Throws a ResourceError on all ranks, with the numbers, where
-/// the bytes of one do not fit. Collective.
-/// what  needs them, in the message
-DeviceShare require_device_memory(const Run& run, std::int64_t bytes, const std::string& what);
+/// Returns what a device lacks where the bytes of its ranks do not fit, as a message with numbers;
+/// empty where all fit. The same on all ranks. Collective.
+/// what  needs the bytes, in the message
+std::string device_shortage(const Communicator& comm, const DeviceShare& share, std::int64_t bytes,
+                            const std::string& what);
+/// Throws a ResourceError on all ranks where a device lacks something. Collective.
+void require_device_memory(const Communicator& comm, const DeviceShare& share, std::int64_t bytes,
+                           const std::string& what);
 
-/// Returns the device memory of convolutions on rings, null where there are none: of both, or of
-/// the one that needs more. Not collective.
+/// Returns the device memory of convolutions on rings, null where there are none: with masks of
+/// both, else of the one that needs more. Not collective.
 RingDeviceMemory ring_device_memory(const RingConvolutionPlan* scalars,
-                                    const RingConvolutionPlan* spins, bool at_once);
+                                    const RingConvolutionPlan* spins, MaskSmoothing mask);
 
 }  // namespace ringweave::detail::inline app

@@ -12,7 +12,7 @@ namespace ringweave::detail::inline app {
 namespace {
 
 // Cost of a pixel beside its sums over taps, in operations on vectors like theirs (measured at lmax
-// 1023).
+// 1023). A device gets positions once.
 constexpr double operations_of_position = 5;
 constexpr double operations_of_rotation = 5;
 
@@ -48,7 +48,8 @@ PointWork lensing_work(const TransformSpec& rows, const FieldAtPixels& lensed,
   const bool turns = rotation == FrameRotation::carried && rows.fields.max_spin() > 0;
   PointWork work = point_work(rows, lensed.report, lensed.sent_bytes(), processors);
   work.operations += static_cast<double>(lensed.report.most_points) *
-                     (operations_of_position + (turns ? operations_of_rotation : 0));
+                     ((rows.backend == Backend::host ? operations_of_position : 0) +
+                      (turns ? operations_of_rotation : 0));
   return work;
 }
 

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <memory>
 
-#include "app/predict/device_memory.hpp"
 #include "app/transform_setup.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "distribute/mpi/memory_check.hpp"
@@ -38,6 +37,7 @@ TransformSpec transform_to_rows(const PointSpec& spec, const FineRows& rows) {
   transform.mmax = spec.mmax;
   transform.fields = spec.fields;
   transform.exchange = spec.exchange;
+  transform.backend = spec.backend;
   transform.fine_rows = std::move(fine);
   return transform;
 }
@@ -85,14 +85,6 @@ std::vector<MemoryItem> EvenPoints::memory(int n_ranks, int n_threads, Precision
           {"values", listed * bytes_of(precision) * n_value_components()}};
 }
 
-DevicePointMemory EvenPoints::device_memory(int n_ranks) const {
-  const PointProblem problem{spec_, n_points_, n_angles_, n_ranks, 1};
-  const PointPlan even = even_plan(problem, taps_->rows(UntouchedRows::left_out));
-  return device_memory_of_points(
-      TransformPlan(taps_->transform_spec(spec_, even.rings()), 0, n_ranks), even.most().points,
-      false);
-}
-
 PointShare EvenPoints::share(int n_ranks, int n_threads) const {
   return {work(n_ranks, n_threads),
           MemoryEstimate{memory(n_ranks, n_threads, Precision::double_)}.total()};
@@ -116,21 +108,17 @@ PointWork point_work(const TransformSpec& rows, const PointReport& report, doubl
       .n_threads = processors.n_threads};
 }
 
-std::optional<PointDevice> require_memory_for_points(const Run& run, const PointSpec& spec,
-                                                     const PointFile& points, Precision precision) {
+void require_memory_for_points(const Run& run, const PointSpec& spec, const PointFile& points,
+                               Precision precision) {
   const int n_threads = omp_get_max_threads();
   const EvenPoints even = agreed(
       run.comm, [&] { return EvenPoints(spec, points.total, points.angles.n_components()); });
   const auto bytes_among = [&](int n_ranks) {
     return MemoryEstimate{even.memory(n_ranks, n_threads, precision)}.total();
   };
-  const std::string what = fmt::format("{} points with lmax = {}", points.total, spec.lmax);
   distribute::require_memory_for(
-      run.comm, agreed(run.comm, [&] { return bytes_among(run.comm.size()); }), what, bytes_among);
-  if (spec.backend == Backend::host) return std::nullopt;
-  const DevicePointMemory planned =
-      agreed(run.comm, [&] { return even.device_memory(run.comm.size()); });
-  return PointDevice{require_device_memory(run, planned.total(), what), planned};
+      run.comm, agreed(run.comm, [&] { return bytes_among(run.comm.size()); }),
+      fmt::format("{} points with lmax = {}", points.total, spec.lmax), bytes_among);
 }
 
 }  // namespace ringweave::detail::inline app

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "app/predict/memory_estimate.hpp"
@@ -47,8 +46,6 @@ class EvenPoints {
   PointShare share(int n_ranks, int n_threads) const;
   /// Memory of a rank of so many, without the program and the angles it lists.
   std::vector<MemoryItem> memory(int n_ranks, int n_threads, Precision precision) const;
-  /// Memory of the device of one of them.
-  DevicePointMemory device_memory(int n_ranks) const;
 
  private:
   PointReport report_among(int n_ranks) const;
@@ -82,9 +79,8 @@ PointWork point_work(const TransformSpec& rows, const PointReport& report, doubl
                      const Processors& processors);
 
 /// Throws a ResourceError on all ranks where points that are read, spread evenly, and their
-/// transform do not fit the memory; says on how many ranks they would. Returns the device, if there
-/// is one. Collective.
-std::optional<PointDevice> require_memory_for_points(const Run& run, const PointSpec& spec,
-                                                     const PointFile& points, Precision precision);
+/// transform do not fit the memory; says on how many ranks they would. Collective.
+void require_memory_for_points(const Run& run, const PointSpec& spec, const PointFile& points,
+                               Precision precision);
 
 }  // namespace ringweave::detail::inline app

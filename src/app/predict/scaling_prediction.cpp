@@ -47,7 +47,11 @@ ScalingPredictor::ScalingPredictor(const TransformSpec& spec, const Machine& mac
     : scaling_(spec), machine_(machine), place_(place) {}
 
 ScalingPredictor::ScalingPredictor(const EvenPoints& points, const Machine& machine, int n_threads)
-    : scaling_(points.rows()), machine_(machine), place_{Place::host, n_threads}, points_(points) {}
+    : scaling_(points.rows()),
+      machine_(machine),
+      place_{points.rows().backend == Backend::cuda ? Place::device_in_blocks : Place::host,
+             n_threads},
+      points_(points) {}
 
 ScalingPredictor::ScalingPredictor(const LensedGrid& lensed, const Machine& machine, int n_threads)
     : ScalingPredictor(lensed.points(), machine, n_threads) {
@@ -70,8 +74,9 @@ ScalingPrediction ScalingPredictor::predict(int n_ranks) const {
   if (work.place != Place::device) set_passes(scaling_.spec(), n_ranks, work);
   prediction.seconds = estimate_transform(work, machine_);
   if (points_) {
-    const PointShare share = lensed_ ? lensed_->share(n_ranks, place_.n_threads)
-                                     : points_->share(n_ranks, place_.n_threads);
+    PointShare share = lensed_ ? lensed_->share(n_ranks, place_.n_threads)
+                               : points_->share(n_ranks, place_.n_threads);
+    share.work.backend = points_->rows().backend;
     prediction.points = estimate_points(share.work, machine_);
     if (lensed_) prediction.deflection = lensed_->deflection(n_ranks, place_.n_threads, machine_);
     // The fine rows are never all in memory.

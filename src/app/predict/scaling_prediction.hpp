@@ -69,9 +69,9 @@ class ScalingPredictor {
   /// Makes the predictor of a transform.
   /// Cost   O(mmax x ring pairs).
   ScalingPredictor(const TransformSpec& spec, const Machine& machine, const ScalingPlace& place);
-  /// Makes the predictor of a transform to points, on the host.
+  /// Makes the predictor of a transform to points, with the backend of its specification.
   ScalingPredictor(const EvenPoints& points, const Machine& machine, int n_threads);
-  /// Makes the predictor of a lensed map and its deflection, on the host.
+  /// Makes the predictor of a lensed map and its deflection, which is on the host.
   ScalingPredictor(const LensedGrid& lensed, const Machine& machine, int n_threads);
   /// Predicts one number of ranks. Cost   O(mmax + n_rings + n_ranks).
   const ScalingPrediction& at(int n_ranks);

@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 #include <omp.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "app/backend_choice.hpp"
 #include "app/predict/point_prediction.hpp"
 #include "app/report/plan_table.hpp"
 #include "app/report/transform_report.hpp"
@@ -14,29 +16,36 @@
 
 namespace ringweave::detail::inline app {
 
+PointPrediction predict_points(const Run& run, const TransformPlan& to_rows, PointWork work) {
+  work.backend = to_rows.spec.backend;
+  if (work.backend == Backend::cuda)
+    work.ranks_of_device = std::min(work.n_ranks, ranks_of_device(run));
+  return {predict_transforms(run, to_rows, {.all_fields = 1}), estimate_points(work, run.machine)};
+}
+
 Estimate record_point_prediction(Run& run, const TransformPlan& to_rows, const PointWork& work) {
-  // Nothing is known of rows and points on devices.
-  TransformPlan of_host = to_rows;
-  of_host.spec.backend = Backend::host;
-  const TransformPrediction rows = predict_transforms(run, of_host, {.all_fields = 1});
-  const PointEstimate points = estimate_points(work, run.machine);
-  const Estimate total = rows.total + points.total();
+  const PointPrediction predicted = predict_points(run, to_rows, work);
+  const TransformEstimate& rows = predicted.rows.stages;
+  const PointEstimate& points = predicted.points;
+  const Estimate total = predicted.total();
   run.report["plan"]["interpolation"] = {{"predicted_seconds", total.seconds},
                                          {"predicted_uncertainty_seconds", total.sigma},
                                          {"predicted_stages",
-                                          {{"legendre", rows.stages.legendre.seconds},
-                                           {"exchange", rows.stages.exchange.seconds},
-                                           {"rows", rows.stages.ring_fft.seconds},
+                                          {{"legendre", rows.legendre.seconds},
+                                           {"exchange", rows.exchange.seconds},
+                                           {"rows", rows.ring_fft.seconds},
                                            {"points", points.points.seconds},
                                            {"value_exchange", points.value_exchange.seconds}}},
                                          {"bytes_sent", run.comm.sum(to_rows.bytes_sent())}};
+  if (rows.copies.seconds > 0)
+    run.report["plan"]["interpolation"]["predicted_stages"]["copies"] = rows.copies.seconds;
   if (!run.options.dry_run && !run.options.verbose) return total;
   run.say(fmt::format(
       "  predicted{}: {} in one transform to points (Legendre {:.2g}, exchange {:.2g}, rows "
-      "{:.2g}, "
-      "points {:.2g}, values {:.2g})",
-      to_rows.spec.backend == Backend::cuda ? " for the host" : "", seconds_text(total),
-      rows.stages.legendre.seconds, rows.stages.exchange.seconds, rows.stages.ring_fft.seconds,
+      "{:.2g}{}, points {:.2g}, values {:.2g})",
+      whose_costs(run, to_rows.spec.backend == Backend::cuda), seconds_text(total),
+      rows.legendre.seconds, rows.exchange.seconds, rows.ring_fft.seconds,
+      rows.copies.seconds > 0 ? fmt::format(", copies {:.2g}", rows.copies.seconds) : "",
       points.points.seconds, points.value_exchange.seconds));
   return total;
 }
@@ -76,8 +85,7 @@ void record_memory_of_points(Run& run, const MemoryEstimate& estimate,
                              const std::optional<PointDevice>& device) {
   record_memory(run, estimate);
   if (device) {
-    run.report["plan"]["points_on_device"] =
-        device_entry(run, device->share, device->planned.total());
+    run.report["plan"]["device"] = device_entry(run, device->share, device->planned.total());
   }
   if (!run.options.dry_run && !run.options.verbose) return;
   PlanTable table(run);

@@ -5,12 +5,24 @@
 
 #include "app/predict/memory_estimate.hpp"
 #include "app/predict/point_prediction.hpp"
+#include "app/report/transform_report.hpp"
 #include "app/run.hpp"
 #include "perf_models/point_model.hpp"
 #include "ringweave/points.hpp"
 #include "transform/transform_plan.hpp"
 
 namespace ringweave::detail::inline app {
+
+/// Predicted seconds of one transform to points.
+struct PointPrediction {
+  TransformPrediction rows;  ///< of the slowest rank
+  PointEstimate points;      ///< of the rank with most of them, with this rank's threads
+
+  Estimate total() const { return rows.total + points.total(); }
+};
+/// Predicts it. Collective.
+/// to_rows  plan of the transform to fine rows
+PointPrediction predict_points(const Run& run, const TransformPlan& to_rows, PointWork work);
 
 /// Puts taps, fine rows and balance of points into the report and, with --dry-run or --verbose,
 /// prints them.

@@ -136,13 +136,9 @@ void print_plan(Run& run, const SphericalHarmonicTransform& transform,
   table.bytes("sent per transform", plan.bytes_sent());
   table.memory(estimate);
   print_device(run, transform, table);
-  const bool unknown_device = transform.device() != nullptr && !run.machine.device;
-  run.say(fmt::format(
-      "  predicted{}: {} in transforms ({})",
-      unknown_device ? " for the host, since no GPU is in the machine file (ringweave calibrate "
-                       "--backend cuda)"
-                     : "",
-      seconds_text(prediction.total), stages_text(prediction.stages)));
+  run.say(fmt::format("  predicted{}: {} in transforms ({})",
+                      whose_costs(run, transform.device() != nullptr),
+                      seconds_text(prediction.total), stages_text(prediction.stages)));
 }
 
 }  // namespace
@@ -166,6 +162,11 @@ TransformCount planned_analysis(int n_iter, double tolerance, PixelWeights weigh
 
 Estimate of_slowest(const Communicator& comm, const Estimate& mine) {
   return {comm.max(mine.seconds), comm.max(mine.sigma)};
+}
+
+std::string whose_costs(const Run& run, bool is_on_device) {
+  if (!is_on_device || run.machine.device) return "";
+  return " for the host, since no GPU is in the machine file (ringweave calibrate --backend cuda)";
 }
 
 TransformPrediction predict_transforms(const Run& run, const TransformPlan& plan,

@@ -38,6 +38,10 @@ TransformCount planned_analysis(int n_iter, double tolerance, PixelWeights weigh
 /// rank. Collective.
 Estimate of_slowest(const Communicator& comm, const Estimate& mine);
 
+/// Returns " for the host, ..." where seconds on a device are predicted with the host's costs, else
+/// nothing.
+std::string whose_costs(const Run& run, bool is_on_device);
+
 /// Predicted seconds of the slowest rank.
 struct TransformPrediction {
   TransformEstimate stages;

@@ -6,12 +6,14 @@
 #include <nlohmann/json.hpp>
 #include <numbers>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "app/backend_choice.hpp"
 #include "app/map_batch.hpp"
 #include "app/predict/device_memory.hpp"
 #include "app/report/plan_table.hpp"
+#include "app/report/transform_report.hpp"
 #include "app/sky_mask.hpp"
 #include "app/smooth/convolution_method.hpp"
 #include "app/smooth/smooth_beam.hpp"
@@ -20,6 +22,7 @@
 #include "convolve/ring/ring_convolution_estimate.hpp"
 #include "convolve/ring/ring_convolution_plan.hpp"
 #include "distribute/mpi/agree.hpp"
+#include "distribute/mpi/device_sharers.hpp"
 #include "ringweave/analysis.hpp"
 #include "ringweave/convolution.hpp"
 #include "ringweave/error.hpp"
@@ -125,6 +128,7 @@ class RingMethod final : public ConvolutionMethod<RingConvolution> {
   }
 
   void report_plan(const MemoryEstimate& estimate) override {
+    if (!obstacle_.empty()) give_up_device(run_, obstacle_);
     const Prediction prediction = predict_maps();
     const RingConvolutionEstimate& of = prediction.stages;
     const auto sent = static_cast<double>(halo_bytes());
@@ -146,10 +150,11 @@ class RingMethod final : public ConvolutionMethod<RingConvolution> {
     record_memory(run_, estimate);
     for (const MemoryItem& item : estimate.items)
       plan["memory_bytes"][item.name] = run_.comm.sum(item.bytes);
-    const std::optional<RingDeviceMemory> on_device = plan_on_device();
-    if (on_device)
-      plan["device_bytes"] = over_ranks(run_.comm, static_cast<double>(on_device->total()));
-    if (run_.options.dry_run || run_.options.verbose) print_plan(estimate, prediction, on_device);
+    if (device_) plan["device"] = device_entry(run_, *device_, on_device_.total());
+    if (run_.options.dry_run || run_.options.verbose) print_plan(estimate, prediction);
+    // A device that --backend auto took is large enough.
+    if (device_ && job_.options.transform.backend == "cuda")
+      require_device_memory(run_.comm, *device_, on_device_.total(), what_they_are);
     warn_where_narrow(run_, cut_, *job_.grid);
     warn_if_slow(run_, prediction.total, prediction.harmonic);
   }
@@ -200,8 +205,25 @@ class RingMethod final : public ConvolutionMethod<RingConvolution> {
   /// Collective.
   Backend choose_ring_backend() {
     const std::string& asked = job_.options.transform.backend;
-    return choose_faster_backend(run_, asked,
-                                 [&](Backend backend) { return stages_on(backend).total(); });
+    const Backend backend =
+        choose_faster_backend(run_, asked, [&](Backend place) { return stages_on(place).total(); });
+    if (backend == Backend::host) return backend;
+    on_device_ = agreed(run_.comm, [&] { return memory_on_device(); });
+    try {
+      device_ = share_of_device(run_.comm);
+      if (asked == "auto")
+        obstacle_ = device_shortage(run_.comm, *device_, on_device_.total(), what_they_are);
+    } catch (const ResourceError& error) {
+      if (asked != "auto") throw;
+      obstacle_ = error.what();
+    }
+    if (obstacle_.empty()) return backend;
+    device_.reset();
+    return Backend::host;
+  }
+  RingDeviceMemory memory_on_device() const {
+    return ring_device_memory(scalars_ ? &*scalars_ : nullptr, spins_ ? &*spins_ : nullptr,
+                              job_.is_normalized() ? MaskSmoothing::yes : MaskSmoothing::no);
   }
 
   /// Predicts all maps on this rank.
@@ -226,26 +248,7 @@ class RingMethod final : public ConvolutionMethod<RingConvolution> {
     return prediction;
   }
 
-  /// Returns what the convolutions hold on a device; nothing if they are on the host, which takes
-  /// over where the device that --backend auto took has too little memory. Collective.
-  std::optional<RingDeviceMemory> plan_on_device() {
-    if (backend_ == Backend::host) return std::nullopt;
-    const RingDeviceMemory memory = agreed(run_.comm, [&] {
-      return ring_device_memory(scalars_ ? &*scalars_ : nullptr, spins_ ? &*spins_ : nullptr,
-                                job_.is_normalized());
-    });
-    try {
-      require_device_memory(run_, memory.total(), "maps that are convolved on rings");
-    } catch (const ResourceError& failure) {
-      if (job_.options.transform.backend != "auto") throw;
-      backend_ = give_up_device(run_, failure.what());
-      return std::nullopt;
-    }
-    return memory;
-  }
-
-  void print_plan(const MemoryEstimate& estimate, const Prediction& prediction,
-                  const std::optional<RingDeviceMemory>& on_device) const {
+  void print_plan(const MemoryEstimate& estimate, const Prediction& prediction) const {
     run_.say(fmt::format("plan: {}, ring method, {} map(s), {} rank(s) x {} thread(s)",
                          job_.grid->name(), job_.choice.fields.n_components(), run_.comm.size(),
                          omp_get_max_threads()));
@@ -257,11 +260,12 @@ class RingMethod final : public ConvolutionMethod<RingConvolution> {
     table.count("pixels", rings().n_pixels());
     table.bytes("halo sent per map", halo_bytes());
     table.memory(estimate);
-    if (on_device) {
-      table.bytes("device: maps and halos", on_device->maps);
-      table.bytes("device: ring modes", on_device->modes);
-      table.bytes("device: tables", on_device->tables);
-      table.bytes("device memory", on_device->total());
+    if (device_) {
+      table.bytes("device: maps and halos", on_device_.maps);
+      table.bytes("device: ring modes", on_device_.modes);
+      table.bytes("device: tables", on_device_.tables);
+      table.bytes("device memory", on_device_.total());
+      run_.say("  device: " + device_text(*device_));
     }
     const RingConvolutionEstimate& of = prediction.stages;
     run_.say(fmt::format(
@@ -305,6 +309,10 @@ class RingMethod final : public ConvolutionMethod<RingConvolution> {
   std::optional<RingConvolutionPlan> spins_;    ///< of Q and U
   std::optional<RingConvolutionPlan> scalars_;  ///< of scalar fields, or of masks of Q and U
   int ranks_of_device_;
+  static constexpr const char* what_they_are = "maps that are convolved on rings";
+  std::optional<DeviceShare> device_;  ///< none on the host
+  RingDeviceMemory on_device_{};
+  std::string obstacle_;  ///< why the device that --backend auto took is of no use
   Backend backend_;
   int n_convolutions_ = 0;
   // Sent by this rank in one convolution.

@@ -11,10 +11,12 @@
 
 #include "app/backend_choice.hpp"
 #include "app/predict/device_memory.hpp"
+#include "app/predict/memory_estimate.hpp"
 #include "app/report/transform_report.hpp"
 #include "app/smooth/smooth_beam.hpp"
 #include "app/smooth/smooth_kernel.hpp"
 #include "app/smooth/smoothing_method.hpp"
+#include "app/transform_setup.hpp"
 #include "base/checked_cast.hpp"
 #include "convolve/ring/ring_convolution_estimate.hpp"
 #include "distribute/mpi/agree.hpp"
@@ -25,9 +27,8 @@
 namespace ringweave::detail::inline app {
 namespace {
 
-/// Returns the specification of a split without its placement. Collective.
-KernelSplitSpec split_spec(Run& run, const SmoothJob& job, Fields fields, const Beam& beam,
-                           const SplitBackends& backends) {
+/// Returns the specification of a split without its places. Collective.
+KernelSplitSpec split_spec(Run& run, const SmoothJob& job, Fields fields, const Beam& beam) {
   KernelSplitSpec spec;
   spec.spin = fields == Fields::spin ? 2 : 0;
   spec.k_l = fields == Fields::spin ? beam.e : beam.t;
@@ -42,25 +43,57 @@ KernelSplitSpec split_spec(Run& run, const SmoothJob& job, Fields fields, const 
   const std::int64_t n_threads = run.comm.min(std::int64_t{omp_get_max_threads()});
   spec.n_ranks = run.comm.size();
   spec.n_threads = checked_cast<int>(n_threads, "threads");
-  spec.backends = backends;
   spec.machine =
       std::make_shared<const SplitMachine>(SplitMachine{&run.machine, ranks_of_device(run)});
   return spec;
 }
 
-/// Returns the fastest split of the kernel of `fields`. Collective.
-SplitSearch search_split(Run& run, const KernelSplitSpec& spec, const SplitMaps& maps,
-                         const std::string& fields) {
-  SplitSearch found = agreed(run.comm, [&] {
-    KernelSplit kernel(spec);
-    if (!kernel.has_parts()) {
-      throw UsageError(fmt::format("--method split{}: {}", fields, kernel.reason()));
+/// Places of the parts of a job's kernels, and the fastest splits for them.
+struct PlacedSearch {
+  PlacedSplit places;
+  SplitSearches found{};
+
+  bool is_left_out() const { return !places.obstacle.empty(); }
+};
+
+/// Searches for the fastest splits of a kernel in all places. Collective.
+/// maps   without places and rings
+/// found  of the fields, in the searches of a place
+void search(Run& run, const KernelSplitSpec& spec, const SplitMaps& maps,
+            std::optional<SplitSearch> SplitSearches::*found, std::vector<PlacedSearch>& all) {
+  std::vector<KernelSplit::Place> places;
+  for (const PlacedSearch& one : all) {
+    // Q and U come first: the other split is placed alike.
+    const auto& spins = one.found.spins;
+    places.push_back(
+        {one.places.backends, spins ? spins->plan.placement.n_harmonic : spec.n_harmonic});
+  }
+  agree(run.comm, [&] {
+    const std::vector<KernelSplit> splits = KernelSplit::in_places(spec, places);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      PlacedSearch& one = all[i];
+      if (!splits[i].has_parts()) one.places.obstacle = splits[i].reason();
+      if (one.is_left_out()) continue;
+      SplitMaps here = maps;
+      here.backends = one.places.backends;
+      if (const auto& spins = one.found.spins)
+        here.ring_bands = std::make_shared<const RingDistribution>(spins->plan.bands);
+      SplitPlan plan(splits[i], here, run.comm.rank(), run.comm.size());
+      one.found.*found = SplitSearch{splits[i], here, std::move(plan), spec.k_l};
     }
-    SplitPlan plan(kernel, maps, run.comm.rank(), run.comm.size());
-    return SplitSearch{std::move(kernel), maps, std::move(plan), spec.k_l};
   });
-  agree_same(run.comm, "the split of the kernel", found.split.best().l_cut);
-  return found;
+  for (const PlacedSearch& one : all) {
+    const std::int64_t l_cut = one.is_left_out() ? -2 : (one.found.*found)->split.best().l_cut;
+    agree_same(run.comm, "the split of the kernel", l_cut);
+  }
+}
+
+/// Throws where no place has a split. `fields`: of the kernel, in the message.
+void require_one(const std::vector<PlacedSearch>& all, const std::string& fields) {
+  const bool is_one_left = std::any_of(all.begin(), all.end(),
+                                       [](const PlacedSearch& one) { return !one.is_left_out(); });
+  if (is_one_left) return;
+  throw UsageError(fmt::format("--method split{}: {}", fields, all.front().places.obstacle));
 }
 
 void require_splits(const Run& run, const SmoothJob& job) {
@@ -74,32 +107,31 @@ void require_splits(const Run& run, const SmoothJob& job) {
   }
 }
 
-/// Collective.
-SplitSearches search_splits(Run& run, const SmoothJob& job, const Beam& beam,
-                            const SplitBackends& backends) {
+/// Searches for all kernels of a job in all places. Collective.
+std::vector<PlacedSearch> search_everywhere(Run& run, const SmoothJob& job, const Beam& beam,
+                                            const std::vector<SplitBackends>& places) {
+  std::vector<PlacedSearch> all;
+  for (const SplitBackends& backends : places) all.push_back({.places = {.backends = backends}});
   const std::int64_t n_scalars = job.n_scalars();
   const std::int64_t n_spin_maps = job.n_spin_maps();
-  SplitMaps maps{job.grid, n_spin_maps, bytes_of(job.precision), backends};
-  std::optional<int> n_harmonic = job.options.harmonic_ranks;
-  SplitSearches found;
+  SplitMaps maps{job.grid, n_spin_maps, bytes_of(job.precision)};
   if (n_spin_maps > 0) {
     agree(run.comm, [&] { require_one_beam(beam, "split"); });
-    KernelSplitSpec spec = split_spec(run, job, Fields::spin, beam, backends);
-    spec.n_harmonic = n_harmonic;
+    KernelSplitSpec spec = split_spec(run, job, Fields::spin, beam);
+    spec.n_harmonic = job.options.harmonic_ranks;
     run.progress.stage("splitting the kernel of Q and U");
-    found.spins = search_split(run, spec, maps, ", Q and U");
-    // The other split is placed alike.
-    n_harmonic = found.spins->plan.placement.n_harmonic;
-    maps.ring_bands = std::make_shared<const RingDistribution>(found.spins->plan.bands);
+    search(run, spec, maps, &SplitSearches::spins, all);
+    require_one(all, ", Q and U");
   }
   if (n_scalars > 0 || job.is_normalized()) {
     maps.n_maps = std::max<std::int64_t>(n_scalars, 1);
-    KernelSplitSpec spec = split_spec(run, job, Fields::scalar, beam, backends);
-    spec.n_harmonic = n_harmonic;
+    KernelSplitSpec spec = split_spec(run, job, Fields::scalar, beam);
+    spec.n_harmonic = job.options.harmonic_ranks;
     run.progress.stage("splitting the kernel");
-    found.scalars = search_split(run, spec, maps, n_scalars > 0 ? "" : ", masks of Q and U");
+    search(run, spec, maps, &SplitSearches::scalars, all);
+    require_one(all, n_scalars > 0 ? "" : ", masks of Q and U");
   }
-  return found;
+  return all;
 }
 
 /// Adds n convolutions of every map. Collective.
@@ -130,19 +162,10 @@ void add_predicted(const Run& run, const SmoothJob& job, int n, const SplitSearc
   sum.total = sum.total + n_maps * total;
 }
 
-/// Searches with these places; nothing where the rings do not fit the device. Collective.
-std::optional<SplitSearches> searched_where_it_fits(Run& run, const SmoothJob& job,
-                                                    const Beam& beam,
-                                                    const SplitBackends& backends) {
-  SplitSearches found = search_splits(run, job, beam, backends);
-  if (backends.rings == Backend::host) return found;
-  try {
-    require_device_memory(run, agreed(run.comm, [&] { return rings_on_device(job, found); }),
-                          "the rings of a split kernel");
-  } catch (const ResourceError&) {
-    return std::nullopt;
-  }
-  return found;
+/// Returns why the rings of a search do not fit the device; empty where they do. Collective.
+std::string shortage_of_rings(const Run& run, const SmoothJob& job, const SplitSearches& found) {
+  const std::int64_t bytes = agreed(run.comm, [&] { return rings_on_device(job, found); });
+  return device_shortage(run.comm, share_of_device(run.comm), bytes, rings_of_a_split);
 }
 
 }  // namespace
@@ -159,17 +182,24 @@ SplitSearches fastest_splits(Run& run, const SmoothJob& job) {
                      job.precision);
   const std::vector<SplitBackends> places = possible_split_backends(run, job.options.transform);
   const Beam beam = beam_of(run, job.options, *job.header.grid, lmax_of(job));
-  if (places.size() == 1) return search_splits(run, job, beam, places.front());
-  SplitSearches fastest;
-  std::vector<PlacedSplit> seconds;
-  for (const SplitBackends& here : places) {
-    std::optional<SplitSearches> found = searched_where_it_fits(run, job, beam, here);
-    if (!found) continue;
-    seconds.push_back({here, predict_splits(run, job, *found).total.seconds});
-    if (seconds.back().seconds <= least_of(seconds).seconds) fastest = std::move(*found);
+  std::vector<PlacedSearch> all = search_everywhere(run, job, beam, places);
+  if (all.size() == 1) return std::move(all.front().found);
+  std::size_t fastest = 0;  // the host, which needs no device
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    PlacedSplit& here = all[i].places;
+    if (here.obstacle.empty() && here.backends.rings == Backend::cuda)
+      here.obstacle = shortage_of_rings(run, job, all[i].found);
+    if (all[i].is_left_out()) continue;
+    here.seconds = predict_splits(run, job, all[i].found).total.seconds;
+    if (all[fastest].is_left_out() || here.seconds < all[fastest].places.seconds) fastest = i;
   }
-  record_split_backends(run, seconds);
-  return fastest;
+  if (all[fastest].is_left_out())
+    throw UsageError("--method split: " + all[fastest].places.obstacle);
+  std::vector<PlacedSplit> others;
+  for (const PlacedSearch& one : all)
+    if (&one != &all[fastest]) others.push_back(one.places);
+  record_split_backends(run, all[fastest].places, others);
+  return std::move(all[fastest].found);
 }
 
 SplitPrediction predict_splits(const Run& run, const SmoothJob& job, const SplitSearches& found) {
@@ -198,7 +228,8 @@ std::int64_t rings_on_device(const SmoothJob& job, const SplitSearches& found) {
     const bool are_there = search && search->has_rings_on_device() && search->plan.does_rings();
     return are_there ? &search->plan.rings : nullptr;
   };
-  return ring_device_memory(rings_of(found.scalars), rings_of(found.spins), job.is_normalized())
+  return ring_device_memory(rings_of(found.scalars), rings_of(found.spins),
+                            job.is_normalized() ? MaskSmoothing::yes : MaskSmoothing::no)
       .total();
 }
 

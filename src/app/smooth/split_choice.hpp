@@ -50,6 +50,9 @@ struct SplitPrediction {
 /// Collective.
 SplitPrediction predict_splits(const Run& run, const SmoothJob& job, const SplitSearches& found);
 
+/// Names the rings in messages on devices.
+inline constexpr const char* rings_of_a_split = "the rings of a split kernel";
+
 // Bytes on this rank's device: of the fields that need most, or where masks need both, of both. Not
 // collective.
 

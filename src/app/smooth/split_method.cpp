@@ -16,21 +16,21 @@
 #include "app/map_batch.hpp"
 #include "app/predict/device_memory.hpp"
 #include "app/report/plan_table.hpp"
+#include "app/report/transform_report.hpp"
 #include "app/sky_mask.hpp"
 #include "app/smooth/convolution_method.hpp"
 #include "app/smooth/smooth_beam.hpp"
 #include "app/smooth/smoothing_method.hpp"
 #include "app/smooth/split_choice.hpp"
-#include "base/checked_cast.hpp"
 #include "convolve/ring/ring_convolution_estimate.hpp"
 #include "convolve/split/split_plan.hpp"
 #include "distribute/mpi/agree.hpp"
+#include "distribute/mpi/device_sharers.hpp"
 #include "ringweave/communicator.hpp"
 #include "ringweave/convolution.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/execution.hpp"
 #include "ringweave/smoothing.hpp"
-#include "transform/device_memory_plan.hpp"
 
 namespace ringweave::detail::inline app {
 namespace {
@@ -127,11 +127,20 @@ class SplitMethod final : public ConvolutionMethod<SplitConvolution> {
                                 {"error", of->split.error().total}});
     }
     record_memory(run_, estimate);
-    const std::int64_t of_rings = agreed(run_.comm, [&] { return rings_on_device(job_, found_); });
-    if (run_.comm.max(of_rings) > 0)
-      require_device_memory(run_, of_rings, "the rings of a split kernel");
+    const OnDevice on_device = agreed(run_.comm, [&] {
+      return OnDevice{harmonic_on_device(job_, found_), rings_on_device(job_, found_)};
+    });
+    const bool has_rings = run_.comm.max(on_device.rings) > 0;
+    std::optional<DeviceShare> device;
+    if (has_rings || run_.comm.max(on_device.harmonic) > 0) {
+      device = device_of_parts();
+    }
+    if (device) plan["device"] = device_entry(run_, *device, on_device.harmonic + on_device.rings);
     if (run_.options.dry_run || run_.options.verbose)
-      print_plan(estimate, predicted, harmonic, of_rings);
+      print_plan(estimate, predicted, harmonic, on_device, device);
+    // What --backend auto chose fits, or goes to the host.
+    if (has_rings && !job_.options.transform.stage.empty())
+      require_device_memory(run_.comm, *device, on_device.rings, rings_of_a_split);
   }
 
   std::string summary() const override {
@@ -164,8 +173,27 @@ class SplitMethod final : public ConvolutionMethod<SplitConvolution> {
     return largest([](const SplitSearch& of) { return support_degrees_of(of.split); });
   }
 
+  /// Returns the device; nothing where the one that --backend auto took is of no use, for the host
+  /// takes over. Collective.
+  std::optional<DeviceShare> device_of_parts() const {
+    const TransformOptions& asked = job_.options.transform;
+    try {
+      return share_of_device(run_.comm);
+    } catch (const ResourceError&) {
+      if (asked.backend != "auto" || !asked.stage.empty()) throw;
+    }
+    return std::nullopt;
+  }
+
+  /// Bytes of the parts on a device.
+  struct OnDevice {
+    std::int64_t harmonic = 0;
+    std::int64_t rings = 0;
+  };
+
   void print_plan(const MemoryEstimate& estimate, const SplitPrediction& predicted,
-                  const Estimate& harmonic, std::int64_t of_rings) const {
+                  const Estimate& harmonic, const OnDevice& on_device,
+                  const std::optional<DeviceShare>& device) const {
     run_.say(fmt::format("plan: {}, split method, {} map(s), {} rank(s) x {} thread(s)",
                          job_.grid->name(), job_.choice.fields.n_components(), run_.comm.size(),
                          omp_get_max_threads()));
@@ -178,14 +206,15 @@ class SplitMethod final : public ConvolutionMethod<SplitConvolution> {
                            best.theta_cut / arcmin, of->split.error().total, text_of(*of)));
       if (plan.does_rings()) halo += halo_bytes_to_send(plan.rings);
     }
-    const std::int64_t of_harmonic = harmonic_on_device(job_, found_);
     PlanTable table(run_);
     table.count("rings", rings().n_rings());
     table.count("pixels", rings().n_pixels());
     table.bytes("halo sent per map", halo);
     table.memory(estimate);
-    if (run_.comm.max(of_harmonic) > 0) table.bytes("device, harmonic part", of_harmonic);
-    if (run_.comm.max(of_rings) > 0) table.bytes("device, rings", of_rings);
+    if (run_.comm.max(on_device.harmonic) > 0)
+      table.bytes("device, harmonic part", on_device.harmonic);
+    if (run_.comm.max(on_device.rings) > 0) table.bytes("device, rings", on_device.rings);
+    if (device) run_.say("  device: " + device_text(*device));
     run_.say(fmt::format(
         "  predicted: {} (rings {:.2g}, harmonics {:.2g}, sending {:.2g}); all degrees of the a_lm "
         "{}",

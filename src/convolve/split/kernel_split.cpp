@@ -212,7 +212,8 @@ struct KernelSplit::Data {
   SplitError error{};
   Estimate harmonic_only{};
 
-  explicit Data(const KernelSplitSpec& spec);
+  Data(const KernelSplitSpec& spec, const SplitWeights& weights,
+       const std::vector<CompactFit>& fits);
   /// Makes the parts of a fit, again with a smaller bound where they miss it; none where they miss
   /// it three times.
   void take(const KernelSplitSpec& spec, const SplitCosts& costs, const SplitWeights& weights,
@@ -225,11 +226,11 @@ struct KernelSplit::Data {
   }
 };
 
-KernelSplit::Data::Data(const KernelSplitSpec& spec) : nside(spec.nside) {
+KernelSplit::Data::Data(const KernelSplitSpec& spec, const SplitWeights& weights,
+                        const std::vector<CompactFit>& fits)
+    : nside(spec.nside) {
   const SplitCosts costs = split_costs(spec);
-  const SplitWeights weights(spec);
   harmonic_only = costs.harmonic(weights.lmax, spec.n_ranks);
-  const std::vector<CompactFit> fits = search(spec, weights);
   for (const CompactFit& fit : fits) {
     SplitCandidate& candidate = scan.emplace_back(fit.candidate);
     candidate.is_found = candidate.is_found && has_compact_part(fit);
@@ -293,15 +294,34 @@ void KernelSplit::Data::judge(int n_ranks) {
   }
 }
 
-KernelSplit::KernelSplit(const KernelSplitSpec& asked) {
+KernelSplit::KernelSplit(const KernelSplitSpec& spec) {
+  const Place place{spec.backends, spec.n_harmonic};
+  *this = in_places(spec, {&place, 1}).front();
+}
+
+KernelSplit::KernelSplit(std::shared_ptr<const Data> data) : data_(std::move(data)) {}
+
+std::vector<KernelSplit> KernelSplit::in_places(const KernelSplitSpec& asked,
+                                                std::span<const Place> places) {
   require_multipoles(asked);
   require_spectrum_for(asked);
-  require_bounds(asked);
   KernelSplitSpec spec = asked;
   if (spec.theta_cuts.empty())
     spec.theta_cuts = usual_supports(static_cast<int>(ssize64(spec.k_l)) - 1);
   if (spec.machine == nullptr) spec.machine = std::make_shared<const SplitMachine>();
-  data_ = std::make_shared<const Data>(spec);
+  for (const Place& place : places) {
+    spec.n_harmonic = place.n_harmonic;
+    require_bounds(spec);
+  }
+  const SplitWeights weights(spec);
+  const std::vector<CompactFit> fits = search(spec, weights);
+  std::vector<KernelSplit> splits;
+  for (const Place& place : places) {
+    spec.backends = place.backends;
+    spec.n_harmonic = place.n_harmonic;
+    splits.push_back(KernelSplit(std::make_shared<const Data>(spec, weights, fits)));
+  }
+  return splits;
 }
 
 KernelSplit::Verdict KernelSplit::verdict() const { return data_->verdict; }

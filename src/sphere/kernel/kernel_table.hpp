@@ -48,10 +48,8 @@ struct KernelTable {
   /// Returns the coefficients of all pieces, degree + 1 doubles each, aligned to 64 bytes.
   const double* coefficients() const { return pieces.front().coefficient.data(); }
 
-  std::int64_t bytes() const {
-    return held_bytes(pieces) + held_bytes(first_piece) + held_bytes(piece_end) +
-           held_bytes(piece_centre);
-  }
+  /// Returns the bytes of the pieces and of what finds them.
+  std::int64_t bytes() const { return held_bytes(pieces, first_piece, piece_end, piece_centre); }
 
   KernelLookup lookup() const {
     return {chord_squared_cut,
