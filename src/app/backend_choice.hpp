@@ -9,6 +9,7 @@
 #include "app/cli/options.hpp"
 #include "app/run.hpp"
 #include "ringweave/convolution.hpp"
+#include "ringweave/error.hpp"
 #include "ringweave/execution.hpp"
 #include "ringweave/points.hpp"
 #include "ringweave/transform.hpp"
@@ -57,6 +58,19 @@ Backend choose_backend_of_points(Run& run, const std::string& asked, const Point
 /// Switches to the host, with a warning, when the device chosen by `auto` cannot be used. Not
 /// collective.
 Backend give_up_device(Run& run, const std::string& why);
+
+/// Returns make(); if the device that `auto` took fails it, switches `backend` to the host and
+/// returns make() there. `make` is collective and looks at `backend`. Collective.
+template <class Make>
+auto made_where_it_fits(Run& run, const std::string& asked, Backend& backend, const Make& make) {
+  try {
+    return make();
+  } catch (const ResourceError& failure) {
+    if (backend == Backend::host || asked != "auto") throw;
+    backend = give_up_device(run, failure.what());
+  }
+  return make();
+}
 
 /// Returns the largest number of ranks that share a device; 1 if some rank has none. Collective.
 int ranks_of_device(const Run& run);

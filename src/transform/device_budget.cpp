@@ -20,9 +20,7 @@ DeviceBudget share_device(const Communicator& comm, const TransformPlan& plan) {
   }
   agree(comm, [&] { share.planned = plan_device_memory(plan); });
   // The message names the largest shortage of any device.
-  const std::int64_t wanted =
-      sum_over_ranks_of(comm.node_local(), share.device, share.planned.total());
-  const std::int64_t missing = comm.max(wanted - usable_device_bytes(share.free_bytes));
+  const std::int64_t missing = missing_device_bytes(comm, share, share.planned.total());
   const std::int64_t excess = comm.max(share.planned.total() - plan.spec.device_bytes);
   if (missing > 0) {
     share.reason = fmt::format(

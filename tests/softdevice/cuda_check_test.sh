@@ -34,7 +34,7 @@ smooth() {
     --fwhm 10deg --method ring --backend "$1" 2>&1
 }
 smooth host
-smooth auto | grep "computing on the host, because the device cannot be used: .* more than one has"
+smooth auto | grep "computing on the host, because the device cannot be used: .* more than one has for its ranks"
 programs/ringweave compare rings_host.h5 rings_auto.h5
 # What costs of a device predict.
 programs/ringweave smooth host.h5 chosen.h5 --fields QU --fwhm 10deg --method ring --backend auto \
@@ -46,7 +46,7 @@ programs/ringweave smooth host.h5 whole.h5 --fields T --fwhm 16deg --iter 0 --me
 programs/ringweave compare whole.h5 chosen.h5 --tolerance 2e-4
 # The rings of a split that do not fit are left out.
 SOFTDEVICE_MEMORY=65536 programs/ringweave smooth host.h5 chosen.h5 "${split[@]}" --machine h100_cluster --dry-run \
-  --verbose | grep "backend: .*rings=cuda is left out: .* more than one has"
+  --verbose | grep "backend: .*rings=cuda is left out: .* more than one has for its ranks"
 awk 'BEGIN { for (i = 0; i < 400; ++i) print i * 3.1415 / 400, i * 2.4 % 6.28 }' >points.txt
 programs/ringweave analyze host.h5 --fields T --lmax 32 --alm alm.h5
 points=(interpolate --alm alm.h5 --points points.txt values.h5 --machine h100_cluster --verbose --overwrite)

@@ -41,16 +41,12 @@ void conclude(Run& run, const GyroJob& job) {
 
 /// Plans batches, on the host where the device that --backend auto took has too little memory.
 GyroBatches plan_job(Run& run, GyroJob& job) {
-  const bool may_give_up = job.spec.backend == Backend::cuda && job.options.backend == "auto";
-  if (!may_give_up) return plan_batches(run, job);
-  try {
+  return made_where_it_fits(run, job.options.backend, job.spec.backend, [&] {
     GyroBatches batches = plan_batches(run, job);
-    require_memory(run, job, batches);
+    if (job.options.backend == "auto" && job.spec.backend == Backend::cuda)
+      require_memory(run, job, batches);
     return batches;
-  } catch (const ResourceError& failure) {
-    job.spec.backend = give_up_device(run, failure.what());
-    return plan_batches(run, job);
-  }
+  });
 }
 
 /// Computes the averages over radii that all targets share. Collective.

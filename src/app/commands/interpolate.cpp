@@ -221,16 +221,14 @@ void choose_backend(Run& run, PointJob& job) {
 /// Plans the transform; on the host where the device that --backend auto took is of no use.
 /// Collective.
 PointTransform planned_transform(Run& run, PointJob& job) {
-  const PointSet points = planned_points(run, job);
-  try {
+  PointSet points = planned_points(run, job);
+  const Backend of_points = job.spec.backend;
+  return made_where_it_fits(run, job.options.transform.backend, job.spec.backend, [&] {
+    if (job.spec.backend != of_points) points = planned_points(run, job);
+    job.device.reset();
     if (job.spec.backend == Backend::cuda) job.device = share_of_device(run.comm);
     return PointTransform(run.comm, job.spec, points);
-  } catch (const ResourceError& failure) {
-    if (job.spec.backend == Backend::host || job.options.transform.backend != "auto") throw;
-    job.spec.backend = give_up_device(run, failure.what());
-    job.device.reset();
-  }
-  return PointTransform(run.comm, job.spec, planned_points(run, job));
+  });
 }
 
 int values_of_alm(Run& run, const InterpolateOptions& options) {

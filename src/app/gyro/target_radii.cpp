@@ -215,13 +215,9 @@ void average_stored(Run& run, const GyroJob& job, const TargetShare& share,
     }
     {
       const StageTimer timer(&run.times, "average");
-      try {
+      made_where_it_fits(run, job.options.backend, backend, [&] {
         average_step<T>(run, job, share, radii, {planes, rows, backend});
-      } catch (const ResourceError& failure) {
-        if (backend != Backend::cuda || job.options.backend != "auto") throw;
-        backend = give_up_device(run, failure.what());
-        average_step<T>(run, job, share, radii, {planes, rows, backend});
-      }
+      });
     }
     const StageTimer timer(&run.times, "write");
     writer.write(job.is_adjoint() ? whole_part : own_part,

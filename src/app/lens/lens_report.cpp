@@ -124,7 +124,7 @@ void predict_seconds(Run& run, const LensJob& job, const LensPlan& plan) {
     run.say(fmt::format("  predicted: {} in all of these", seconds_text(total)));
 }
 
-/// Names them in messages.
+/// Names the pixels of a job in messages.
 std::string pixels_of(const LensJob& job) {
   return fmt::format("deflected pixels of {} with lmax = {}", job.grid->name(), job.spec.lmax);
 }

@@ -12,7 +12,6 @@
 #include "base/stage_timer.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "ringweave/analysis.hpp"
-#include "ringweave/error.hpp"
 #include "ringweave/transform.hpp"
 
 namespace ringweave::detail::inline app {
@@ -67,16 +66,9 @@ LensedCut lensed_cut(const LensJob& job, std::shared_ptr<const RingDistribution>
 Lensing planned_lensing(Run& run, LensJob& job, const Deflection& deflection) {
   run.progress.stage("planning");
   const StageTimer timer(&run.times, "plan");
-  const auto make = [&] {
+  return made_where_it_fits(run, job.options.transform.backend, job.spec.backend, [&] {
     return Lensing(run.comm, deflection, job.spec, rotation_of(job.options));
-  };
-  try {
-    return make();
-  } catch (const ResourceError& failure) {
-    if (job.spec.backend == Backend::host || job.options.transform.backend != "auto") throw;
-    job.spec.backend = give_up_device(run, failure.what());
-  }
-  return make();
+  });
 }
 
 template <class T>

@@ -23,7 +23,8 @@ LensedCut lensed_cut(const LensJob& job, std::shared_ptr<const RingDistribution>
 /// memory, before anything is planned. Collective.
 void check_lensed_lmax(Run& run, const LensJob& job);
 
-/// Plans the transform between the job's a_lm and the deflected map. Collective.
+/// Plans the transform between the job's a_lm and the deflected map; on the host, with a warning,
+/// if the device that --backend auto took fails. Collective.
 Lensing planned_lensing(Run& run, LensJob& job, const Deflection& deflection);
 
 /// Computes the lensed map of a_lm, cuts it at --lensed-lmax, which the

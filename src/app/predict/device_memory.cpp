@@ -9,13 +9,12 @@ namespace ringweave::detail::inline app {
 
 std::string device_shortage(const Communicator& comm, const DeviceShare& share, std::int64_t bytes,
                             const std::string& what) {
-  const std::int64_t together = sum_over_ranks_of(comm.node_local(), share.device, bytes);
-  const std::int64_t missing = comm.max(together - usable_device_bytes(share.free_bytes));
-  const std::int64_t most = comm.max(together);
+  const std::int64_t missing = missing_device_bytes(comm, share, bytes);
   if (missing <= 0) return "";
+  const std::int64_t most = comm.max(bytes);
   return fmt::format(
-      "{} need up to {} of a GPU, {} more than one has; start the ranks on more GPUs, or compute "
-      "on the host",
+      "{} need up to {} of a GPU on a rank, {} more than one has for its ranks; start them on more "
+      "GPUs, or compute on the host",
       what, bytes_text(static_cast<double>(most)), bytes_text(static_cast<double>(missing)));
 }
 

@@ -119,7 +119,7 @@ class RingMethod final : public ConvolutionMethod<RingConvolution> {
   MemoryEstimate memory() const override {
     RingMemoryUse use;
     use.n_components = job_.choice.fields.n_components();
-    use.mask = job_.is_normalized() ? MaskSmoothing::yes : MaskSmoothing::no;
+    use.mask = job_.mask();
     use.scalars = scalars_ ? &*scalars_ : nullptr;
     use.spins = spins_ ? &*spins_ : nullptr;
     MemoryEstimate estimate = estimate_memory(use);
@@ -223,7 +223,7 @@ class RingMethod final : public ConvolutionMethod<RingConvolution> {
   }
   RingDeviceMemory memory_on_device() const {
     return ring_device_memory(scalars_ ? &*scalars_ : nullptr, spins_ ? &*spins_ : nullptr,
-                              job_.is_normalized() ? MaskSmoothing::yes : MaskSmoothing::no);
+                              job_.mask());
   }
 
   /// Predicts all maps on this rank.
@@ -278,14 +278,10 @@ class RingMethod final : public ConvolutionMethod<RingConvolution> {
   /// On the host where the device that --backend auto took has too little memory.
   RingConvolution make(Fields fields) override {
     RingConvolutionSpec spec = (fields == Fields::spin ? *spins_ : *scalars_).spec();
-    spec.backend = backend_;
-    try {
+    return made_where_it_fits(run_, job_.options.transform.backend, backend_, [&] {
+      spec.backend = backend_;
       return RingConvolution(run_.comm, spec);
-    } catch (const ResourceError& failure) {
-      if (backend_ != Backend::cuda || job_.options.transform.backend != "auto") throw;
-      spec.backend = backend_ = give_up_device(run_, failure.what());
-    }
-    return RingConvolution(run_.comm, spec);
+    });
   }
 
   void keep_times(RingConvolution& convolution) override {

@@ -25,7 +25,7 @@ HarmonicWay harmonic_way(Run& run, const SmoothJob& job) {
                                               : Operation::smoothing_in_place;
   way.use.precision = job.precision;
   way.use.pixel_weights = way.weights.pixel.empty() ? PixelWeights::none : PixelWeights::held;
-  way.use.mask = job.is_normalized() ? MaskSmoothing::yes : MaskSmoothing::no;
+  way.use.mask = job.mask();
   way.use.beside = mask_beside(job.options.analysis);
   way.count = planned_analysis(smoothing.n_iter, smoothing.tolerance, way.use.pixel_weights);
   ++way.count.all_fields;

@@ -38,6 +38,8 @@ struct SmoothJob {
   SkyFraction sky_fraction{1, 1};  ///< that the mask leaves, once it is read
 
   bool is_normalized() const { return smoothing.unseen == UnseenPolicy::normalize; }
+  /// Tells whether masks are smoothed too.
+  MaskSmoothing mask() const { return is_normalized() ? MaskSmoothing::yes : MaskSmoothing::no; }
   /// Returns the number of maps of spin: 2 with Q and U, else 0.
   std::int64_t n_spin_maps() const { return choice.fields.max_spin() > 0 ? 2 : 0; }
   std::int64_t n_scalars() const { return choice.fields.n_components() - n_spin_maps(); }

@@ -228,9 +228,7 @@ std::int64_t rings_on_device(const SmoothJob& job, const SplitSearches& found) {
     const bool are_there = search && search->has_rings_on_device() && search->plan.does_rings();
     return are_there ? &search->plan.rings : nullptr;
   };
-  return ring_device_memory(rings_of(found.scalars), rings_of(found.spins),
-                            job.is_normalized() ? MaskSmoothing::yes : MaskSmoothing::no)
-      .total();
+  return ring_device_memory(rings_of(found.scalars), rings_of(found.spins), job.mask()).total();
 }
 
 }  // namespace ringweave::detail::inline app

@@ -93,7 +93,7 @@ class SplitMethod final : public ConvolutionMethod<SplitConvolution> {
   MemoryEstimate memory() const override {
     SplitMemoryUse use;
     use.n_components = job_.choice.fields.n_components();
-    use.mask = job_.is_normalized() ? MaskSmoothing::yes : MaskSmoothing::no;
+    use.mask = job_.mask();
     use.precision = job_.precision;
     use.scalars = found_.scalars ? &found_.scalars->plan : nullptr;
     use.spins = found_.spins ? &found_.spins->plan : nullptr;

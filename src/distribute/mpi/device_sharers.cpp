@@ -71,4 +71,10 @@ std::int64_t sum_over_ranks_of(const Communicator& node, const DeviceIdentity& d
   return sum;
 }
 
+std::int64_t missing_device_bytes(const Communicator& comm, const DeviceShare& share,
+                                  std::int64_t bytes) {
+  const std::int64_t together = sum_over_ranks_of(comm.node_local(), share.device, bytes);
+  return comm.max(together - usable_device_bytes(share.free_bytes));
+}
+
 }  // namespace ringweave::detail::inline distribute

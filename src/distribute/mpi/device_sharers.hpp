@@ -32,4 +32,9 @@ int count_ranks_of(const Communicator& node, const DeviceIdentity& device);
 std::int64_t sum_over_ranks_of(const Communicator& node, const DeviceIdentity& device,
                                std::int64_t number);
 
+/// Returns how many of the bytes that its ranks need a device lacks, of the one that lacks most; 0
+/// or less where all fit. Collective.
+std::int64_t missing_device_bytes(const Communicator& comm, const DeviceShare& share,
+                                  std::int64_t bytes);
+
 }  // namespace ringweave::detail::inline distribute
