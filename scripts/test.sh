@@ -7,43 +7,52 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# run PRESET "TARGET..." [CTEST OPTION...]
-run() {
-  local preset=$1 targets options=()
+# build PRESET "TARGET..." [CMAKE OPTION...]
+build() {
+  local preset=$1 targets options=("${@:3}")
   read -ra targets <<<"$2"
-  shift 2
-  [ "$preset" = release-mpich ] && options=("-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG")
   # As in `make build`, whose objects stay valid: a warning of a compiler that we do not know stops nobody.
   [ -z "${CI:-}" ] && options+=(-DCMAKE_COMPILE_WARNING_AS_ERROR=OFF)
   cmake --preset "$preset" "${options[@]}"
   cmake --build --preset "$preset" --target "${targets[@]}"
   echo "after $SECONDS s: $preset is built"
+}
+
+# run PRESET [CTEST OPTION...]
+run() {
   # One more than processors: tests that launch programs wait for them.
-  ctest --preset "$preset" -j "$(($(nproc) + 1))" "$@"
-  echo "after $SECONDS s: tests of $preset have passed"
+  ctest --preset "$1" -j "$(($(nproc) + 1))" "${@:2}"
+  echo "after $SECONDS s: tests of $1 have passed"
 }
 
 for preset in "${@:-release large release-mpich asan tsan}"; do
   for name in $preset; do
     case $name in
-      release) run release all -LE full ;;
-      large) run release all -L full ;;
+      release) build release all; run release -LE full ;;
+      large) build release all; run release -L full ;;
       # Tests that depend on MPI or on cairo, on at most 3 ranks. Optimiser and AVX are tested above.
       release-mpich)
         rank_tests="distribute_ranks transform io_output fits_map fits_alm hdf5_map hdf5_alm hdf5_hostile file_queue"
         programs="bad_input.3 faults sky alm program exchanges ring_smoothing many_maps house_consumer house_one_definition"
-        run release-mpich "${rank_tests// /_test }_test ringweave ringweave_pages run_commands one_rank_fails" \
-          -R "^((${rank_tests// /|})_test\.[123]|${programs// /|})\$"
+        build release-mpich "${rank_tests// /_test }_test ringweave ringweave_pages run_commands one_rank_fails" \
+          "-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG"
+        run release-mpich -R "^((${rank_tests// /|})_test\.[123]|${programs// /|})\$"
         ;;
       # Sanitized code is several times slower: tests that repeat results at large sizes or measure memory run in the
       # release only. LeakSanitizer 14 mistakes thread-local memory 16 bytes into a page for that of an old glibc and
       # crashes; a wider redzone moves it.
+      # The code under test is sanitized, the tests themselves are those of the release.
       asan)
+        build release all
+        build asan all "-DRINGWEAVE_TEST_OBJECTS=$PWD/build/release/tests/objects"
         LSAN_OPTIONS=suppressions=$PWD/scripts/lsan.supp:print_suppressions=0 \
           ASAN_OPTIONS=detect_leaks=1:fast_unwind_on_malloc=0:redzone=64:malloc_fill_byte=254:max_malloc_fill_size=1073741824 \
-          run asan all -LE full
+          run asan -LE full
         ;;
-      tsan) TSAN_OPTIONS="ignore_noninstrumented_modules=1" run tsan threads_test -L threads ;;
+      tsan)
+        build tsan threads_test
+        TSAN_OPTIONS="ignore_noninstrumented_modules=1" run tsan -L threads
+        ;;
       *) echo "unknown preset $name; expected release, large, release-mpich, asan or tsan" >&2; exit 2 ;;
     esac
   done

@@ -69,9 +69,17 @@ using MapView = ComponentView<T, Space>;
 
 namespace detail::inline base {
 
+// A class, so that all compilers call functions of a_lm by the same name.
 template <class T>
-using ComplexOf = std::conditional_t<std::is_const_v<T>, const std::complex<std::remove_const_t<T>>,
-                                     std::complex<T>>;
+struct ComplexNumbers {
+  using type = std::complex<T>;
+};
+template <class T>
+struct ComplexNumbers<const T> {
+  using type = const std::complex<T>;
+};
+template <class T>
+using ComplexOf = typename ComplexNumbers<T>::type;
 
 /// Allocates count * bytes_each bytes of uninitialised host memory, aligned to 64 bytes.
 /// Error  UsageError when the product passes 64 bits, ResourceError when the system refuses.

@@ -14,6 +14,7 @@
 #include "point_cases.hpp"
 #include "support/expect_error.hpp"
 #include "support/rank_groups.hpp"
+#include "support/sanitizer.hpp"
 
 namespace ringweave::detail::test {
 namespace {
@@ -339,8 +340,7 @@ TEST_P(OnEveryRankCount, WrongValuesOfOneRankAreRefusedByAll) {
 
 TEST_P(OnEveryRankCount, MemoryThatFailsTwoRanksFailsAll) {
   if (comm().size() == 1) return;
-  if (RINGWEAVE_TEST_IS_SANITIZED != 0)
-    GTEST_SKIP() << "AddressSanitizer ends the program that asks for so much";
+  if (is_sanitized()) GTEST_SKIP() << "AddressSanitizer ends the program that asks for so much";
   // One row, which rank 0 owns, and one point, which rank 1 lists: the others need no memory.
   const FineRows rows = fine_rows(60, 128, 1);
   PointList points;

@@ -13,6 +13,7 @@
 #include "io/point_text.hpp"
 #include "point_support.hpp"
 #include "support/address_space_limit.hpp"
+#include "support/sanitizer.hpp"
 
 namespace ringweave::detail {
 namespace {
@@ -206,8 +207,7 @@ TEST_F(PointFiles, AnglesMustBeFinite) {
 }
 
 TEST_F(PointFiles, TextOfMorePointsThanMemoryHoldsIsRefusedWithTheRanksThatWouldDo) {
-  if (RINGWEAVE_TEST_IS_SANITIZED != 0)
-    GTEST_SKIP() << "sanitizers need more address space than any limit";
+  if (test::is_sanitized()) GTEST_SKIP() << "sanitizers need more address space than any limit";
   // A line takes 4 bytes, its angles 16: 32 MB on each rank.
   const std::int64_t n = 2'000'000 * std::int64_t{comm_.size()};
   std::string lines;

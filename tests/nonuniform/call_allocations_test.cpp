@@ -11,6 +11,7 @@
 #include "ringweave/lensing.hpp"
 #include "ringweave/points.hpp"
 #include "support/counted_allocations.hpp"
+#include "support/sanitizer.hpp"
 
 namespace ringweave::detail::test {
 namespace {
@@ -28,7 +29,7 @@ void expect_transforms_allocate_nothing(PointTransform& transform, const FieldSe
 class CallAllocations : public testing::TestWithParam<int> {
  protected:
   void SetUp() override {
-    if (RINGWEAVE_TEST_IS_SANITIZED != 0) GTEST_SKIP() << "a sanitizer has allocations of its own";
+    if (is_sanitized()) GTEST_SKIP() << "a sanitizer has allocations of its own";
     omp_set_num_threads(GetParam());
   }
   void TearDown() override { omp_set_num_threads(1); }

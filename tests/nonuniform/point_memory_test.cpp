@@ -20,6 +20,7 @@
 #include "ringweave/points.hpp"
 #include "support/address_space_limit.hpp"
 #include "support/expect_error.hpp"
+#include "support/sanitizer.hpp"
 #include "transform/transform_plan.hpp"
 
 namespace ringweave::detail::test {
@@ -181,8 +182,7 @@ TEST(LensingMemory, RowsThatOnlyDeflectedPixelsTouchArePredicted) {
 }
 
 TEST(PointMemory, MorePointsThanMemoryHoldsAreRefusedBeforeTheyAreSent) {
-  if (RINGWEAVE_TEST_IS_SANITIZED != 0)
-    GTEST_SKIP() << "sanitizers need more address space than any limit";
+  if (is_sanitized()) GTEST_SKIP() << "sanitizers need more address space than any limit";
   const Communicator comm = Communicator::world();
   const PointSpec spec = spec_of(600, {0}, 1e-6);
   const Directions mine = even_share(comm, 1'000'000 * comm.size());
@@ -194,8 +194,7 @@ TEST(PointMemory, MorePointsThanMemoryHoldsAreRefusedBeforeTheyAreSent) {
 }
 
 TEST(LensingMemory, MorePixelsThanMemoryHoldsAreRefused) {
-  if (RINGWEAVE_TEST_IS_SANITIZED != 0)
-    GTEST_SKIP() << "sanitizers need more address space than any limit";
+  if (is_sanitized()) GTEST_SKIP() << "sanitizers need more address space than any limit";
   const Communicator comm = Communicator::world();
   // More ranks do not help where the rows of threads alone are too large.
   const int n_threads = omp_get_max_threads();
