@@ -99,8 +99,11 @@ struct GyroSpec {
   /// all that its node has, or its share of the device's free memory. Operators of method chebyshev
   /// that do not fit are made anew in every call, some radii at a time.
   std::int64_t most_bytes = 0;
-  /// Backend of the averages. Fields and results are on the host.
-  Backend backend = Backend::host;
+  Backend backend = Backend::host;  ///< of the averages
+  /// Memory of fields and results. MemorySpace::device, with Backend::cuda: calls take views of the
+  /// device's memory. What the host does there goes through its memory: sums over radii are added
+  /// on it, method chebyshev folds planes there, and rows that ranks share are exchanged.
+  MemorySpace data = MemorySpace::host;
 };
 
 /// The part of a rank: results of its radii and fields in its rows. Ranges are [begin, end).
@@ -145,7 +148,8 @@ using GyroProgress = std::function<void(std::int64_t done, std::int64_t total)>;
 /// in turn. One call at a time per object. Members marked * are collective.
 ///
 /// Error  of calls: UsageError on all ranks when a shape is wrong on one, a weight is not finite,
-///        or the specification leaves out sums over radii; DataError on all ranks, with the first
+///        views are of another memory than the specification's data, or the specification leaves
+///        out sums over radii; DataError on all ranks, with the first
 ///        place and the number, when a value is not finite; ResourceError from a device, or when
 ///        memory for operators fails one.
 /// From   Bassik (2021), A comparison of schemes for the numerical approximation of the
@@ -194,6 +198,35 @@ class Gyroaverage {
   template <class T>
   void sum_adjoint(ComponentView<const T> results, std::span<const double> weights,
                    ComponentView<T> fields);
+
+  // The same for fields and results in the memory of this rank's device, with spec().data
+  // MemorySpace::device. Inputs must be there when a call begins; outputs are there when it
+  // returns.
+
+  /// * Does each() on the device.
+  template <class T>
+  void each(ComponentView<const T, MemorySpace::device> fields,
+            ComponentView<T, MemorySpace::device> results);
+  /// * Does pairs() on the device.
+  template <class T>
+  void pairs(ComponentView<const T, MemorySpace::device> fields,
+             ComponentView<T, MemorySpace::device> results);
+  /// * Does sum() on the device.
+  template <class T>
+  void sum(ComponentView<const T, MemorySpace::device> fields, std::span<const double> weights,
+           ComponentView<T, MemorySpace::device> results);
+  /// * Does each_adjoint() on the device.
+  template <class T>
+  void each_adjoint(ComponentView<const T, MemorySpace::device> results,
+                    ComponentView<T, MemorySpace::device> fields);
+  /// * Does pairs_adjoint() on the device.
+  template <class T>
+  void pairs_adjoint(ComponentView<const T, MemorySpace::device> results,
+                     ComponentView<T, MemorySpace::device> fields);
+  /// * Does sum_adjoint() on the device.
+  template <class T>
+  void sum_adjoint(ComponentView<const T, MemorySpace::device> results,
+                   std::span<const double> weights, ComponentView<T, MemorySpace::device> fields);
 
   /// Indicates the error to expect of the last call, the largest of the fields that this rank had.
   /// Of a field: dct, the largest value at the edge over the largest; chebyshev, the largest of the

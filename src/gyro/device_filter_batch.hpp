@@ -10,11 +10,12 @@
 #include "base/device_buffer.hpp"
 #include "fft/device_plane_filter.hpp"
 #include "fft/plane_filter.hpp"
+#include "gyro/device_planes.hpp"
 #include "ringweave/views.hpp"
 
 namespace ringweave::detail::inline gyro {
 
-/// Planes of results that a device forms before they are copied to the host.
+/// Planes of results that a device forms before they are copied to where they belong.
 constexpr std::int64_t results_together = 32;
 
 /// Returns how many results of `n_planes` planes each are formed together, of so many radii.
@@ -30,7 +31,7 @@ class DeviceFilterBatch {
   using Complex = std::complex<double>;
   /// Place for a result.
   struct Result {
-    ComponentView<double> planes;
+    ResultPlanes planes;
     Accumulate how = Accumulate::overwrite;
     bool has_spectra = false;  ///< that are not in its sums yet
   };
@@ -66,7 +67,7 @@ class DeviceFilterBatch {
            const FilterWindow& window, const double* multiplier, double weight,
            const DevicePlanes<double>& sums);
   /// Ends the sums of a result.
-  void end(ComponentView<double> planes, Accumulate how) {
+  void end(const ResultPlanes& planes, Accumulate how) {
     results_.push_back({planes, how, has_spectra_});
     has_spectra_ = false;
   }

@@ -3,27 +3,37 @@
 
 #include <cstdint>
 #include <memory>
+#include <variant>
 
 #include "base/device.hpp"
+#include "base/device_buffer.hpp"
 #include "base/stream_copies.hpp"
 #include "ringweave/gyroaverage.hpp"
 #include "ringweave/views.hpp"
 
 namespace ringweave::detail::inline gyro {
 
-/// Copies planes between the host and a device, in the order of a stream.
+/// Place for planes of results.
+using ResultPlanes =
+    std::variant<ComponentView<double>, ComponentView<double, MemorySpace::device>>;
+
+/// Copies planes between the host and a device, or within it, in the order of a stream.
 class DevicePlaneCopies {
  public:
   /// plane_size  of results, at most
   DevicePlaneCopies(const DeviceStream& stream, std::int64_t plane_size)
-      : copies_(stream), plane_(plane_size) {}
+      : stream_(&stream), copies_(stream), plane_(plane_size) {}
 
   /// Copies values to the device. On return they have been read.
   void upload(const double* from, double* to, std::int64_t n) {
     copies_.to_device(from, to, n * std::int64_t{sizeof(double)});
   }
-  /// Copies planes that follow each other, or adds them to those there.
-  void download(const double* from, ComponentView<double> planes, Accumulate how);
+  /// Copies values that the device has.
+  void copy(const double* from, double* to, std::int64_t n) {
+    copy_on_device(from, to, n * std::int64_t{sizeof(double)}, *stream_);
+  }
+  /// Copies planes that follow each other, or adds them to those there, on the host alone.
+  void download(const double* from, const ResultPlanes& planes, Accumulate how);
 
   /// Returns the bytes that it takes on the host.
   std::int64_t host_bytes() const {
@@ -31,6 +41,11 @@ class DevicePlaneCopies {
   }
 
  private:
+  void download_to(ComponentView<double> planes, const double* from, Accumulate how);
+  void download_to(ComponentView<double, MemorySpace::device> planes, const double* from,
+                   Accumulate how);
+
+  const DeviceStream* stream_;
   StreamCopies copies_;
   HostBuffer<double> plane_;  ///< to be added
 };

@@ -166,6 +166,12 @@ void check_gyro_spec(const GyroSpec& spec) {
     throw UsageError(
         fmt::format("{} fields are asked for; a call has 1 or more; correct it", spec.n_fields));
   }
+  if (spec.data == MemorySpace::pinned)
+    throw UsageError("fields and results are in the host's memory or in a device's");
+  if (spec.data == MemorySpace::device && spec.backend != Backend::cuda) {
+    throw UsageError(
+        "gyroaverages of fields in a device's memory are formed there: choose the CUDA backend");
+  }
   if (spec.most_bytes < 0) {
     throw UsageError(fmt::format(
         "at most {} bytes are allowed; give a number above 0, or 0 for what the node has",
@@ -192,6 +198,7 @@ std::int64_t digest_of(const GyroSpec& spec) {
   digest.add(spec.n_fields);
   digest.add(spec.sums);
   digest.add(spec.backend);
+  digest.add(spec.data);
   return digest.value();
 }
 
@@ -216,36 +223,45 @@ bool is_beyond(const PlaneGrid& grid, double radius) {
          std::hypot(grid.x.last - grid.x.first, grid.y.last - grid.y.first) * (1 + rounding);
 }
 
+void NotFinite::add(std::int64_t n, std::int64_t component, std::int64_t i, const GyroRows& rows,
+                    const PlaneComponents& numbers) {
+  if (n == 0) return;
+  count += n;
+  first = std::min(first, global_index(component, i, rows, numbers));
+}
+
 template <class T>
-void require_finite_planes(const Communicator& comm, const GyroRows& rows,
-                           const PlaneComponents& numbers, ComponentView<const T> planes) {
-  constexpr std::int64_t nowhere = std::numeric_limits<std::int64_t>::max();
-  std::int64_t count = 0;
-  std::int64_t first = nowhere;
+NotFinite not_finite(const GyroRows& rows, const PlaneComponents& numbers,
+                     ComponentView<const T> planes) {
+  NotFinite found;
   for (std::int64_t c = 0; c < planes.n_components(); ++c) {
     const View<const T> plane = planes.component(c);
-    std::int64_t first_here = nowhere;
-#pragma omp parallel for schedule(static) reduction(+ : count) reduction(min : first_here)
+    std::int64_t count = 0;
+    std::int64_t first = NotFinite::nowhere;
+#pragma omp parallel for schedule(static) reduction(+ : count) reduction(min : first)
     for (std::int64_t i = 0; i < plane.size(); ++i) {
       if (std::isfinite(plane[i])) continue;
       ++count;
-      first_here = std::min(first_here, i);
+      first = std::min(first, i);
     }
-    if (first_here != nowhere) first = std::min(first, global_index(c, first_here, rows, numbers));
+    found.add(count, c, first, rows, numbers);
   }
-  const std::int64_t with_copies = comm.sum(count);
+  return found;
+}
+
+void require_finite_planes(const Communicator& comm, const GyroRows& rows,
+                           const PlaneComponents& numbers, const NotFinite& found) {
+  const std::int64_t with_copies = comm.sum(found.count);
   if (with_copies == 0) return;
-  const std::int64_t total = comm.sum(numbers.is_first_copy ? count : 0);
-  first = comm.min(first);
+  const std::int64_t total = comm.sum(numbers.is_first_copy ? found.count : 0);
+  const std::int64_t first = comm.min(found.first);
   throw DataError("gyroaverage",
                   fmt::format("{} values are NaN or infinite; the first is in {} (from 0); replace "
                               "them before",
                               total > 0 ? total : with_copies, place_of(first, rows, numbers)));
 }
 
-template void require_finite_planes(const Communicator&, const GyroRows&, const PlaneComponents&,
-                                    ComponentView<const double>);
-template void require_finite_planes(const Communicator&, const GyroRows&, const PlaneComponents&,
-                                    ComponentView<const float>);
+template NotFinite not_finite(const GyroRows&, const PlaneComponents&, ComponentView<const double>);
+template NotFinite not_finite(const GyroRows&, const PlaneComponents&, ComponentView<const float>);
 
 }  // namespace ringweave::detail::inline gyro

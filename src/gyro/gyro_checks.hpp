@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 #include "ringweave/communicator.hpp"
 #include "ringweave/gyroaverage.hpp"
@@ -49,10 +50,23 @@ struct PlaneComponents {
   bool is_first_copy = true;  ///< no lower rank holds the same values
 };
 
-/// Throws DataError on all ranks when a value is not finite: the first one and the number.
-/// Collective, OpenMP.
+/// Values of a rank's planes that are not finite.
+struct NotFinite {
+  static constexpr std::int64_t nowhere = std::numeric_limits<std::int64_t>::max();
+  std::int64_t count = 0;
+  std::int64_t first = nowhere;  ///< in the order of whole planes of all ranks
+
+  /// Adds those of a component, of which the first is its value i.
+  void add(std::int64_t n, std::int64_t component, std::int64_t i, const GyroRows& rows,
+           const PlaneComponents& numbers);
+};
+
+/// Looks for them in the host's memory. OpenMP.
 template <class T>
+NotFinite not_finite(const GyroRows& rows, const PlaneComponents& numbers,
+                     ComponentView<const T> planes);
+/// Throws DataError on all ranks when one has found some: the first one and the number. Collective.
 void require_finite_planes(const Communicator& comm, const GyroRows& rows,
-                           const PlaneComponents& numbers, ComponentView<const T> planes);
+                           const PlaneComponents& numbers, const NotFinite& found);
 
 }  // namespace ringweave::detail::inline gyro

@@ -38,6 +38,7 @@ GyroLoops::GyroLoops(GyroPlan plan, const LoopPlan& loops, std::unique_ptr<Schem
       loops_(loops),
       scheme_(std::move(scheme)),
       radius_group_(radius_group),
+      values_(plan_.data == MemorySpace::device ? make_device_plane_values() : nullptr),
       shares_(loops.n_workers) {
   // First, because it needs memory of its own for a while.
   if (!loops_.remakes_operators()) make_tables(progress);
@@ -65,6 +66,7 @@ GyroLoops::Workers GyroLoops::make_workers(int n_workers, int n_threads) const {
     worker.n_threads = n_threads;
     worker.loaded.allocate(loops_.most_planes * loops_.larger_plane());
     worker.stored.allocate(loops_.most_planes * loops_.larger_plane());
+    if (values_) worker.on_device.allocate(loops_.most_planes * loops_.larger_plane());
   }
   return workers;
 }
@@ -150,6 +152,44 @@ void GyroLoops::load(GyroWorker& worker, ComponentView<const T> planes) const {
 }
 
 template <class T>
+void GyroLoops::load(GyroWorker& worker, ComponentView<const T, MemorySpace::device> planes) const {
+  double* const doubles = worker.on_device.data();
+  const std::int64_t n = planes.n_components();
+  if (scheme_->takes_device_planes()) {
+    if constexpr (std::is_same_v<T, double>) {
+      scheme_->load_on_device(*worker.work, planes);
+    } else {
+      values_->take(planes, doubles);
+      scheme_->load_on_device(*worker.work, {doubles, n, planes.size()});
+    }
+  } else {
+    values_->take(planes, doubles);
+    values_->copy_to_host(doubles, worker.loaded.data(), n * planes.size());
+    scheme_->load(*worker.work, {worker.loaded.data(), n, planes.size()});
+  }
+  worker.indicator = std::max(worker.indicator, scheme_->indicator(*worker.work));
+}
+
+template <class T>
+void GyroLoops::store(GyroWorker& worker, ComponentView<T, MemorySpace::device> planes) const {
+  double* const doubles = worker.on_device.data();
+  const std::int64_t n = planes.n_components();
+  if (!scheme_->takes_device_planes()) {
+    const ComponentView<double> stored(worker.stored.data(), n, planes.size());
+    scheme_->store(*worker.work, stored, Accumulate::overwrite);
+    scheme_->complete(*worker.work);
+    values_->copy_from_host(stored.data(), doubles, n * planes.size());
+    values_->give(doubles, planes);
+  } else if constexpr (std::is_same_v<T, double>) {
+    scheme_->store_on_device(*worker.work, planes);
+  } else {
+    scheme_->store_on_device(*worker.work, {doubles, n, planes.size()});
+    scheme_->complete(*worker.work);
+    values_->give(doubles, planes);
+  }
+}
+
+template <class T>
 void GyroLoops::store(GyroWorker& worker, ComponentView<T> planes) const {
   if constexpr (std::is_same_v<T, double>) {
     scheme_->store(*worker.work, planes, Accumulate::overwrite);
@@ -161,9 +201,9 @@ void GyroLoops::store(GyroWorker& worker, ComponentView<T> planes) const {
   }
 }
 
-template <class T>
-void GyroLoops::spread(Direction direction, ComponentView<const T> in,
-                       std::span<const double> weights, ComponentView<T> out) {
+template <class T, MemorySpace Space>
+void GyroLoops::spread(Direction direction, ComponentView<const T, Space> in,
+                       std::span<const double> weights, ComponentView<T, Space> out) {
   begin_call();
   for_operators([&](const Radii& radii) {
     Workers& workers = workers_.empty() ? team_ : workers_;
@@ -183,8 +223,9 @@ void GyroLoops::spread(Direction direction, ComponentView<const T> in,
   });
 }
 
-template <class T>
-void GyroLoops::pairs(Direction direction, ComponentView<const T> in, ComponentView<T> out) {
+template <class T, MemorySpace Space>
+void GyroLoops::pairs(Direction direction, ComponentView<const T, Space> in,
+                      ComponentView<T, Space> out) {
   begin_call();
   for_operators([&](const Radii& radii) {
     const auto work = [&](GyroWorker& worker, std::int64_t task) {
@@ -206,8 +247,8 @@ double* GyroLoops::block_plane(std::int64_t batch_of_round, std::int64_t block) 
   return blocks_.data() + number * loops_.most_planes * loops_.larger_plane();
 }
 
-template <class T>
-void GyroLoops::sum_block(GyroWorker& worker, Direction direction, ComponentView<const T> in,
+template <class T, MemorySpace Space>
+void GyroLoops::sum_block(GyroWorker& worker, Direction direction, ComponentView<const T, Space> in,
                           std::span<const double> weights, const Batch& batch, const Radii& radii,
                           const Radii& block, ComponentView<double> sums) {
   const GyroPart& part = loops_.part;
@@ -225,8 +266,8 @@ void GyroLoops::sum_block(GyroWorker& worker, Direction direction, ComponentView
   if (!plan_.adds_radius_by_radius) scheme_->store(*worker.work, sums, Accumulate::overwrite);
 }
 
-template <class T>
-void GyroLoops::sum_blocks(Direction direction, ComponentView<const T> in,
+template <class T, MemorySpace Space>
+void GyroLoops::sum_blocks(Direction direction, ComponentView<const T, Space> in,
                            std::span<const double> weights, std::int64_t first, std::int64_t end,
                            std::int64_t plane) {
   const auto block_radii = [&](std::int64_t block) {
@@ -250,9 +291,9 @@ void GyroLoops::sum_blocks(Direction direction, ComponentView<const T> in,
 }
 
 template <class T>
-void GyroLoops::add_blocks(std::int64_t batch_of_round, const Batch& batch, ComponentView<T> out) {
+void GyroLoops::add_blocks(std::int64_t batch_of_round, ComponentView<T> out) {
   const StageTimer timer(&times_, "sum");
-  const std::int64_t count = batch.count * out.size();
+  const std::int64_t count = out.n_components() * out.size();
   std::array<const double*, most_blocks> blocks{};
   std::int64_t n_received = 0;
   const std::int64_t n_blocks = plan_.n_blocks();
@@ -266,8 +307,8 @@ void GyroLoops::add_blocks(std::int64_t batch_of_round, const Batch& batch, Comp
     }
     blocks[to_size(block)] = plane;
   }
-  for (std::int64_t c = 0; c < batch.count; ++c) {
-    const View<T> target = out.component(batch.first + c);
+  for (std::int64_t c = 0; c < out.n_components(); ++c) {
+    const View<T> target = out.component(c);
 #pragma omp parallel for num_threads(loops_.n_threads) schedule(static)
     for (std::int64_t i = 0; i < target.size(); ++i) {
       const std::int64_t at = c * target.size() + i;
@@ -278,19 +319,47 @@ void GyroLoops::add_blocks(std::int64_t batch_of_round, const Batch& batch, Comp
   }
 }
 
-template <class T>
-void GyroLoops::sum(Direction direction, ComponentView<const T> in, std::span<const double> weights,
-                    ComponentView<T> out) {
+template <class T, MemorySpace Space>
+void GyroLoops::sum(Direction direction, ComponentView<const T, Space> in,
+                    std::span<const double> weights, ComponentView<T, Space> out) {
   begin_call();
+  FirstError error;
   for (std::int64_t first = 0; first < loops_.n_batches(); first += loops_.round_batches) {
     const std::int64_t end = std::min(first + loops_.round_batches, loops_.n_batches());
     const auto form = [&] { sum_blocks(direction, in, weights, first, end, out.size()); };
     // Ranks of other radii would wait for the blocks of one without memory. Those that share rows
     // fail together, so none waits within.
     loops_.calls_may_fail&& plan_.radius_parts > 1 ? agree(radius_group_, form) : form();
-    for (std::int64_t number = first; number < end; ++number)
-      add_blocks(number - first, batch(number), out);
+    for (std::int64_t number = first; number < end; ++number) {
+      const Batch fields = batch(number);
+      const ComponentView<T, Space> sums = out.components(fields.first, fields.count);
+      if constexpr (Space == MemorySpace::host) {
+        add_blocks(number - first, sums);
+      } else {
+        GyroWorker& worker = team_.front();  // a device has no others
+        const ComponentView<double> added(worker.stored.data(), fields.count, sums.size());
+        add_blocks(number - first, added);
+        // Other ranks wait for the blocks of this one.
+        error.guard([&] {
+          double* const doubles = worker.on_device.data();
+          values_->copy_from_host(added.data(), doubles, fields.count * sums.size());
+          values_->give(doubles, sums);
+        });
+      }
+    }
   }
+  error.rethrow();
+}
+
+template <class T>
+NotFinite GyroLoops::not_finite(const GyroRows& rows, const PlaneComponents& numbers,
+                                ComponentView<const T, MemorySpace::device> planes) {
+  NotFinite found;
+  for (std::int64_t c = 0; c < planes.n_components(); ++c) {
+    const PlaneFindings of_plane = values_->inspect(plan_.grid, planes.component(c));
+    found.add(of_plane.n_not_finite, c, of_plane.first_not_finite, rows, numbers);
+  }
+  return found;
 }
 
 double GyroLoops::indicator() const {
@@ -319,14 +388,21 @@ std::int64_t GyroLoops::bytes() const {
   return tables + scratch;
 }
 
-#define RINGWEAVE_INSTANTIATE(T)                                                              \
-  template void GyroLoops::spread(Direction, ComponentView<const T>, std::span<const double>, \
-                                  ComponentView<T>);                                          \
-  template void GyroLoops::pairs(Direction, ComponentView<const T>, ComponentView<T>);        \
-  template void GyroLoops::sum(Direction, ComponentView<const T>, std::span<const double>,    \
-                               ComponentView<T>)
-RINGWEAVE_INSTANTIATE(double);
-RINGWEAVE_INSTANTIATE(float);
+#define RINGWEAVE_INSTANTIATE(T, Space)                                                           \
+  template void GyroLoops::spread(Direction, ComponentView<const T, Space>,                       \
+                                  std::span<const double>, ComponentView<T, Space>);              \
+  template void GyroLoops::pairs(Direction, ComponentView<const T, Space>,                        \
+                                 ComponentView<T, Space>);                                        \
+  template void GyroLoops::sum(Direction, ComponentView<const T, Space>, std::span<const double>, \
+                               ComponentView<T, Space>)
+RINGWEAVE_INSTANTIATE(double, MemorySpace::host);
+RINGWEAVE_INSTANTIATE(float, MemorySpace::host);
+RINGWEAVE_INSTANTIATE(double, MemorySpace::device);
+RINGWEAVE_INSTANTIATE(float, MemorySpace::device);
 #undef RINGWEAVE_INSTANTIATE
+template NotFinite GyroLoops::not_finite(const GyroRows&, const PlaneComponents&,
+                                         ComponentView<const double, MemorySpace::device>);
+template NotFinite GyroLoops::not_finite(const GyroRows&, const PlaneComponents&,
+                                         ComponentView<const float, MemorySpace::device>);
 
 }  // namespace ringweave::detail::inline gyro

@@ -6,6 +6,9 @@
 #include <span>
 #include <vector>
 
+#include "base/device_buffer.hpp"
+#include "gyro/device_plane_values.hpp"
+#include "gyro/gyro_checks.hpp"
 #include "gyro/gyro_plan.hpp"
 #include "gyro/loop_plan.hpp"
 #include "gyro/scheme.hpp"
@@ -16,12 +19,13 @@
 
 namespace ringweave::detail::inline gyro {
 
-/// One worker: its scheme's work, and doubles for planes that are stored as floats.
+/// One worker: its scheme's work, and doubles for planes that are stored as floats or elsewhere.
 struct GyroWorker {
   std::unique_ptr<SchemeWork> work;
   int n_threads = 1;
   HostBuffer<double> loaded;
   HostBuffer<double> stored;
+  DeviceBuffer<double> on_device;  ///< planes loaded or stored, of data on a device
   std::int64_t loaded_batch = -1;  ///< of fields, by spread()
   double indicator = 0;
   std::int64_t bytes_sent_before = 0;  ///< the last call
@@ -38,19 +42,26 @@ class GyroLoops {
   GyroLoops(GyroPlan plan, const LoopPlan& loops, std::unique_ptr<Scheme> scheme,
             const Communicator& radius_group, const GyroProgress& progress = {});
 
+  // Views are those of the plan's data.
+
   /// Averages every field over every radius, times its weight (empty: 1).
-  template <class T>
-  void spread(Direction direction, ComponentView<const T> in, std::span<const double> weights,
-              ComponentView<T> out);
+  template <class T, MemorySpace Space>
+  void spread(Direction direction, ComponentView<const T, Space> in,
+              std::span<const double> weights, ComponentView<T, Space> out);
   /// Averages fields of every radius over their radius. May work in place.
-  template <class T>
-  void pairs(Direction direction, ComponentView<const T> in, ComponentView<T> out);
+  template <class T, MemorySpace Space>
+  void pairs(Direction direction, ComponentView<const T, Space> in, ComponentView<T, Space> out);
   /// Sums weighted averages (no weights: 1) of the fields of every radius over all radii of all
   /// ranks, where the plan forms sums. Collective over the radius group: where operators are made
   /// anew and one rank lacks the memory, all throw its ResourceError.
+  template <class T, MemorySpace Space>
+  void sum(Direction direction, ComponentView<const T, Space> in, std::span<const double> weights,
+           ComponentView<T, Space> out);
+
+  /// Looks for values in the device's memory that are not finite.
   template <class T>
-  void sum(Direction direction, ComponentView<const T> in, std::span<const double> weights,
-           ComponentView<T> out);
+  NotFinite not_finite(const GyroRows& rows, const PlaneComponents& numbers,
+                       ComponentView<const T, MemorySpace::device> planes);
 
   double indicator() const;         ///< largest of the last call
   std::int64_t bytes_sent() const;  ///< in the last call, without those of a sum
@@ -86,28 +97,34 @@ class GyroLoops {
   template <class T>
   void load(GyroWorker& worker, ComponentView<const T> planes) const;
   template <class T>
+  void load(GyroWorker& worker, ComponentView<const T, MemorySpace::device> planes) const;
+  template <class T>
   void store(GyroWorker& worker, ComponentView<T> planes) const;
+  template <class T>
+  void store(GyroWorker& worker, ComponentView<T, MemorySpace::device> planes) const;
 
   double* block_plane(std::int64_t batch_of_round, std::int64_t block);
   /// Forms the blocks of batches [first, end).
-  template <class T>
-  void sum_blocks(Direction direction, ComponentView<const T> in, std::span<const double> weights,
-                  std::int64_t first, std::int64_t end, std::int64_t plane);
-  template <class T>
-  void sum_block(GyroWorker& worker, Direction direction, ComponentView<const T> in,
+  template <class T, MemorySpace Space>
+  void sum_blocks(Direction direction, ComponentView<const T, Space> in,
+                  std::span<const double> weights, std::int64_t first, std::int64_t end,
+                  std::int64_t plane);
+  template <class T, MemorySpace Space>
+  void sum_block(GyroWorker& worker, Direction direction, ComponentView<const T, Space> in,
                  std::span<const double> weights, const Batch& batch, const Radii& radii,
                  const Radii& block, ComponentView<double> sums);
-  /// Adds the blocks of one batch, in order.
+  /// Adds the blocks of one batch, in order, on the host.
   template <class T>
-  void add_blocks(std::int64_t batch_of_round, const Batch& batch, ComponentView<T> out);
+  void add_blocks(std::int64_t batch_of_round, ComponentView<T> out);
 
   GyroPlan plan_;
   LoopPlan loops_;
   std::unique_ptr<Scheme> scheme_;
   Communicator radius_group_;
-  Workers workers_;    ///< of one thread each
-  Workers team_;       ///< one with all threads, or none
-  TaskShares shares_;  ///< of the workers
+  std::unique_ptr<DevicePlaneValues> values_;  ///< where data is on a device
+  Workers workers_;                            ///< of one thread each
+  Workers team_;                               ///< one with all threads, or none
+  TaskShares shares_;                          ///< of the workers
   HostBuffer<double> blocks_;
   HostBuffer<double> received_;
   StageTimes times_;

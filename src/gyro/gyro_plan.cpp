@@ -242,6 +242,7 @@ GyroPlan plan_gyroaverage(const GyroSpec& spec, int n_ranks) {
   plan.targets = targets_of(spec);
   plan.needs_whole_fields = !is_stencil(spec.method);
   plan.adds_radius_by_radius = spec.method == GyroMethod::chebyshev;
+  plan.data = spec.data;
   plan.forms_sums = spec.sums == GyroSums::formed;
   plan.block_begin = blocks_of_radii(ssize64(spec.radii), spec.sums);
   const Candidate best = choose(spec, plan.block_begin, most_rows_cut(spec, plan.targets), n_ranks);

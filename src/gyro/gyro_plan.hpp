@@ -21,6 +21,7 @@ struct GyroPlan {
   int field_parts = 1;
   int row_parts = 1;
   std::int64_t n_fields = 1;
+  MemorySpace data = MemorySpace::host;  ///< of fields and results
   PlaneGrid grid;
   PlaneGrid targets;
   bool needs_whole_fields = false;  ///< of ranks that share rows of results

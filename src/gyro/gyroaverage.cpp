@@ -55,12 +55,21 @@ struct Gyroaverage::Impl {
     return part.n_fields() * (components == Components::of_fields ? 1 : part.n_radii());
   }
 
-  template <class T>
-  void require_shape(const char* place, ComponentView<T> planes, Components components,
+  template <class T, MemorySpace Space>
+  void require_shape(const char* place, ComponentView<T, Space> planes, Components components,
                      const GyroRows& rows) const {
     require_planned(place, planes.n_components(), n_components(components), "components");
     require_planned(place, part.is_empty() ? 0 : planes.size(), part.is_empty() ? 0 : rows.size(),
                     "values of a component");
+  }
+
+  void require_data(MemorySpace space) const {
+    if (space == spec.data) return;
+    throw UsageError(fmt::format(
+        "gyroaverage: views of {} memory, and the specification says that fields and results are "
+        "in {}; correct one of them (data in GyroSpec)",
+        space == MemorySpace::host ? "the host's" : "a device's",
+        space == MemorySpace::host ? "a device's" : "the host's"));
   }
 
   void require_weights(std::span<const double> weights) const {
@@ -79,29 +88,39 @@ struct Gyroaverage::Impl {
         "formed; leave its sums at GyroSums::formed");
   }
 
-  template <class T>
-  void require_finite(ComponentView<const T> planes, Components components,
-                      const GyroRows& rows) const {
+  template <class T, MemorySpace Space>
+  void require_finite(ComponentView<const T, Space> planes, Components components,
+                      const GyroRows& rows) {
     const int rank = comm.rank();
     PlaneComponents numbers{part.radius_begin, part.field_begin, part.n_fields(), spec.n_fields};
     numbers.has_radii = components == Components::of_every_radius;
     const bool is_whole = rows.row_end - rows.row_begin == rows.n_y;
     numbers.is_first_copy = (numbers.has_radii || plan.radius_part(rank) == 0) &&
                             (!is_whole || plan.row_part(rank) == 0);
-    require_finite_planes(comm, rows, numbers, planes);
+    NotFinite found;
+    if constexpr (Space == MemorySpace::host) {
+      found = not_finite(rows, numbers, planes);
+    } else {
+      agree(comm, [&] {
+        if (loops) found = loops->not_finite(rows, numbers, planes);
+      });
+    }
+    require_finite_planes(comm, rows, numbers, found);
   }
 
   /// Checks a call and runs it in one direction: inputs are fields of average, and results of the
   /// transpose.
-  template <class T, class Run>
-  void call(Direction direction, ComponentView<const T> in, Components of_in, ComponentView<T> out,
-            Components of_out, std::span<const double> weights, bool has_weights, const Run& run) {
+  template <class T, MemorySpace Space, class Run>
+  void call(Direction direction, ComponentView<const T, Space> in, Components of_in,
+            ComponentView<T, Space> out, Components of_out, std::span<const double> weights,
+            bool has_weights, const Run& run) {
     const bool is_average = direction == Direction::average;
     const GyroRows in_rows = is_average ? rows_of_fields() : rows_of_results();
     const GyroRows out_rows = is_average ? rows_of_results() : rows_of_fields();
     const char* const fields = "gyroaverage, fields";
     const char* const results = "gyroaverage, results";
     agree(comm, [&] {
+      require_data(Space);
       require_shape(is_average ? fields : results, in, of_in, in_rows);
       require_shape(is_average ? results : fields, out, of_out, out_rows);
       if (has_weights) require_weights(weights);
@@ -112,6 +131,40 @@ struct Gyroaverage::Impl {
     };
     // Memory that lacks on one rank is an error of all.
     calls_may_fail ? agree(comm, run_loops) : run_loops();
+  }
+
+  // The calls.
+
+  template <class T, MemorySpace Space>
+  void each(ComponentView<const T, Space> fields, ComponentView<T, Space> results) {
+    call(Direction::average, fields, Components::of_fields, results, Components::of_every_radius,
+         {}, false, [&](GyroLoops& all) { all.spread(Direction::average, fields, {}, results); });
+  }
+  template <class T, MemorySpace Space>
+  void pairs(Direction direction, ComponentView<const T, Space> in, ComponentView<T, Space> out) {
+    call(direction, in, Components::of_every_radius, out, Components::of_every_radius, {}, false,
+         [&](GyroLoops& all) { all.pairs(direction, in, out); });
+  }
+  template <class T, MemorySpace Space>
+  void sum(ComponentView<const T, Space> fields, std::span<const double> weights,
+           ComponentView<T, Space> results) {
+    require_sums();
+    call(Direction::average, fields, Components::of_every_radius, results, Components::of_fields,
+         weights, true,
+         [&](GyroLoops& all) { all.sum(Direction::average, fields, weights, results); });
+  }
+  template <class T, MemorySpace Space>
+  void each_adjoint(ComponentView<const T, Space> results, ComponentView<T, Space> fields) {
+    require_sums();
+    call(Direction::transpose, results, Components::of_every_radius, fields, Components::of_fields,
+         {}, false, [&](GyroLoops& all) { all.sum(Direction::transpose, results, {}, fields); });
+  }
+  template <class T, MemorySpace Space>
+  void sum_adjoint(ComponentView<const T, Space> results, std::span<const double> weights,
+                   ComponentView<T, Space> fields) {
+    call(Direction::transpose, results, Components::of_fields, fields, Components::of_every_radius,
+         weights, true,
+         [&](GyroLoops& all) { all.spread(Direction::transpose, results, weights, fields); });
   }
 
   Communicator comm;
@@ -136,49 +189,62 @@ const PlaneGrid& Gyroaverage::targets() const { return impl_->plan.targets; }
 
 template <class T>
 void Gyroaverage::each(ComponentView<const T> fields, ComponentView<T> results) {
-  impl_->call(Direction::average, fields, Components::of_fields, results,
-              Components::of_every_radius, {}, false,
-              [&](GyroLoops& loops) { loops.spread(Direction::average, fields, {}, results); });
+  impl_->each(fields, results);
 }
-
 template <class T>
 void Gyroaverage::pairs(ComponentView<const T> fields, ComponentView<T> results) {
-  impl_->call(Direction::average, fields, Components::of_every_radius, results,
-              Components::of_every_radius, {}, false,
-              [&](GyroLoops& loops) { loops.pairs(Direction::average, fields, results); });
+  impl_->pairs(Direction::average, fields, results);
 }
-
 template <class T>
 void Gyroaverage::sum(ComponentView<const T> fields, std::span<const double> weights,
                       ComponentView<T> results) {
-  impl_->require_sums();
-  impl_->call(Direction::average, fields, Components::of_every_radius, results,
-              Components::of_fields, weights, true,
-              [&](GyroLoops& loops) { loops.sum(Direction::average, fields, weights, results); });
+  impl_->sum(fields, weights, results);
 }
-
 template <class T>
 void Gyroaverage::each_adjoint(ComponentView<const T> results, ComponentView<T> fields) {
-  impl_->require_sums();
-  impl_->call(Direction::transpose, results, Components::of_every_radius, fields,
-              Components::of_fields, {}, false,
-              [&](GyroLoops& loops) { loops.sum(Direction::transpose, results, {}, fields); });
+  impl_->each_adjoint(results, fields);
 }
-
 template <class T>
 void Gyroaverage::pairs_adjoint(ComponentView<const T> results, ComponentView<T> fields) {
-  impl_->call(Direction::transpose, results, Components::of_every_radius, fields,
-              Components::of_every_radius, {}, false,
-              [&](GyroLoops& loops) { loops.pairs(Direction::transpose, results, fields); });
+  impl_->pairs(Direction::transpose, results, fields);
 }
-
 template <class T>
 void Gyroaverage::sum_adjoint(ComponentView<const T> results, std::span<const double> weights,
                               ComponentView<T> fields) {
-  impl_->call(Direction::transpose, results, Components::of_fields, fields,
-              Components::of_every_radius, weights, true, [&](GyroLoops& loops) {
-                loops.spread(Direction::transpose, results, weights, fields);
-              });
+  impl_->sum_adjoint(results, weights, fields);
+}
+
+template <class T>
+void Gyroaverage::each(ComponentView<const T, MemorySpace::device> fields,
+                       ComponentView<T, MemorySpace::device> results) {
+  impl_->each(fields, results);
+}
+template <class T>
+void Gyroaverage::pairs(ComponentView<const T, MemorySpace::device> fields,
+                        ComponentView<T, MemorySpace::device> results) {
+  impl_->pairs(Direction::average, fields, results);
+}
+template <class T>
+void Gyroaverage::sum(ComponentView<const T, MemorySpace::device> fields,
+                      std::span<const double> weights,
+                      ComponentView<T, MemorySpace::device> results) {
+  impl_->sum(fields, weights, results);
+}
+template <class T>
+void Gyroaverage::each_adjoint(ComponentView<const T, MemorySpace::device> results,
+                               ComponentView<T, MemorySpace::device> fields) {
+  impl_->each_adjoint(results, fields);
+}
+template <class T>
+void Gyroaverage::pairs_adjoint(ComponentView<const T, MemorySpace::device> results,
+                                ComponentView<T, MemorySpace::device> fields) {
+  impl_->pairs(Direction::transpose, results, fields);
+}
+template <class T>
+void Gyroaverage::sum_adjoint(ComponentView<const T, MemorySpace::device> results,
+                              std::span<const double> weights,
+                              ComponentView<T, MemorySpace::device> fields) {
+  impl_->sum_adjoint(results, weights, fields);
 }
 
 double Gyroaverage::indicator() const { return impl_->loops ? impl_->loops->indicator() : 0; }
@@ -190,17 +256,20 @@ std::int64_t Gyroaverage::halo_bytes_sent() const {
   return impl_->loops ? impl_->loops->bytes_sent() : 0;
 }
 
-#define RINGWEAVE_INSTANTIATE(T)                                                          \
-  template void Gyroaverage::each(ComponentView<const T>, ComponentView<T>);              \
-  template void Gyroaverage::pairs(ComponentView<const T>, ComponentView<T>);             \
-  template void Gyroaverage::sum(ComponentView<const T>, std::span<const double>,         \
-                                 ComponentView<T>);                                       \
-  template void Gyroaverage::each_adjoint(ComponentView<const T>, ComponentView<T>);      \
-  template void Gyroaverage::pairs_adjoint(ComponentView<const T>, ComponentView<T>);     \
-  template void Gyroaverage::sum_adjoint(ComponentView<const T>, std::span<const double>, \
-                                         ComponentView<T>)
-RINGWEAVE_INSTANTIATE(double);
-RINGWEAVE_INSTANTIATE(float);
+#define RINGWEAVE_INSTANTIATE(T, Space)                                                            \
+  template void Gyroaverage::each(ComponentView<const T, Space>, ComponentView<T, Space>);         \
+  template void Gyroaverage::pairs(ComponentView<const T, Space>, ComponentView<T, Space>);        \
+  template void Gyroaverage::sum(ComponentView<const T, Space>, std::span<const double>,           \
+                                 ComponentView<T, Space>);                                         \
+  template void Gyroaverage::each_adjoint(ComponentView<const T, Space>, ComponentView<T, Space>); \
+  template void Gyroaverage::pairs_adjoint(ComponentView<const T, Space>,                          \
+                                           ComponentView<T, Space>);                               \
+  template void Gyroaverage::sum_adjoint(ComponentView<const T, Space>, std::span<const double>,   \
+                                         ComponentView<T, Space>)
+RINGWEAVE_INSTANTIATE(double, MemorySpace::host);
+RINGWEAVE_INSTANTIATE(float, MemorySpace::host);
+RINGWEAVE_INSTANTIATE(double, MemorySpace::device);
+RINGWEAVE_INSTANTIATE(float, MemorySpace::device);
 #undef RINGWEAVE_INSTANTIATE
 
 }  // namespace ringweave

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/checked_cast.hpp"
+#include "gyro/device_plane_values.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/views.hpp"
 
@@ -19,8 +20,9 @@ std::int64_t double_bytes(const LoopPlan& loops) {
 
 /// Bytes of a worker where its scheme has its memory.
 std::int64_t worker_bytes(const LoopPlan& loops, const Scheme& scheme, int n_threads) {
-  return scheme.work_bytes(loops.most_planes, n_threads) +
-         (scheme.memory() == MemorySpace::host ? double_bytes(loops) : 0);
+  const std::int64_t bytes = scheme.work_bytes(loops.most_planes, n_threads);
+  if (scheme.memory() == MemorySpace::host) return bytes + double_bytes(loops);
+  return bytes + (loops.data == MemorySpace::device ? double_bytes(loops) / 2 : 0);
 }
 
 /// The most operators of consecutive radii that these bytes hold, at least 0.
@@ -57,7 +59,9 @@ std::int64_t LoopPlan::block_bytes(std::int64_t n_blocks) const {
 std::int64_t LoopPlan::scratch_bytes(const Scheme& scheme, std::int64_t n_blocks) const {
   const std::int64_t of_workers = n_workers == 0 ? 0 : n_workers * worker_bytes(*this, scheme, 1);
   const std::int64_t of_team = has_whole_team ? worker_bytes(*this, scheme, n_threads) : 0;
-  return of_workers + of_team + (scheme.memory() == MemorySpace::host ? block_bytes(n_blocks) : 0);
+  const std::int64_t of_values = data == MemorySpace::device ? device_plane_values_bytes() : 0;
+  return of_workers + of_team + of_values +
+         (scheme.memory() == MemorySpace::host ? block_bytes(n_blocks) : 0);
 }
 
 std::int64_t LoopPlan::host_scratch_bytes(const Scheme& scheme, std::int64_t n_blocks) const {
@@ -94,6 +98,7 @@ LoopPlan plan_loops(const GyroPlan& plan, int rank, const Scheme& scheme, int n_
   loops.first_block = plan.part_blocks[to_size(plan.radius_part(rank))];
   loops.end_block = plan.part_blocks[to_size(plan.radius_part(rank) + 1)];
   loops.forms_sums = plan.forms_sums;
+  loops.data = plan.data;
   loops.n_threads = n_threads;
   loops.radii_at_once = loops.part.n_radii();
   const auto scratch_bytes = [&] {

@@ -18,6 +18,7 @@ struct LoopPlan {
   std::int64_t first_block = 0;   ///< of radii, of this rank
   std::int64_t end_block = 0;
   bool forms_sums = true;
+  MemorySpace data = MemorySpace::host;  ///< of fields and results
   int n_threads = 1;
   /// Workers of one thread each, which share many loads; 0: one worker has all threads.
   int n_workers = 0;

@@ -72,6 +72,13 @@ class Scheme {
   virtual void add(SchemeWork& work, std::int64_t radius, double weight) const = 0;
   /// Writes the sums, or adds them to the planes.
   virtual void store(SchemeWork& work, ComponentView<double> planes, Accumulate how) const = 0;
+  /// Tells whether planes may be in the memory of the device, too.
+  virtual bool takes_device_planes() const { return false; }
+  /// load() and store() for such planes; those to load are there before, and read on return.
+  /// Results overwrite what is there.
+  virtual void load_on_device(SchemeWork&, ComponentView<const double, MemorySpace::device>) const {
+  }
+  virtual void store_on_device(SchemeWork&, ComponentView<double, MemorySpace::device>) const {}
   /// Writes the results that store() has left for later.
   virtual void complete(SchemeWork&) const {}
   /// Forgets such results, which an error has left.

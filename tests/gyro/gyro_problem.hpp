@@ -134,9 +134,9 @@ std::vector<double> whole_of(const Communicator& comm, const GyroSpec& spec, con
   return whole;
 }
 
-template <class T>
-void call_gyroaverage(Gyroaverage& gyro, GyroCall call, ComponentView<const T> in,
-                      ComponentView<T> out, const std::vector<double>& weights) {
+template <class T, MemorySpace Space = MemorySpace::host>
+void call_gyroaverage(Gyroaverage& gyro, GyroCall call, ComponentView<const T, Space> in,
+                      ComponentView<T, Space> out, const std::vector<double>& weights) {
   switch (call) {
     case GyroCall::each: return gyro.each(in, out);
     case GyroCall::pairs: return gyro.pairs(in, out);

@@ -30,5 +30,15 @@ TEST(GyroaveragesWithoutADevice, AreRefusedOnAllRanks) {
   }
 }
 
+TEST(GyroaveragesWithoutADevice, RefuseFieldsInItsMemory) {
+  GyroSpec spec = gyro_spec(GyroMethod::bicubic, 13, 11, {0.3}, 1);
+  spec.data = MemorySpace::device;
+  expect_error(ErrorKind::usage, "choose the CUDA backend",
+               [&] { Gyroaverage(Communicator::world(), spec); });
+  spec.data = MemorySpace::pinned;
+  expect_error(ErrorKind::usage, "in the host's memory or in a device's",
+               [&] { Gyroaverage(Communicator::world(), spec); });
+}
+
 }  // namespace
 }  // namespace ringweave::detail::test

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -8,6 +9,7 @@
 #include "fft/device_plane_filter.hpp"
 #include "gyro/dct_plan.hpp"
 #include "gyro/device_filter_batch.hpp"
+#include "gyro/device_plane_values.hpp"
 #include "gyro/device_planes.hpp"
 #include "gyro/schemes.hpp"
 
@@ -33,6 +35,7 @@ class CudaDctScheme final : public Scheme {
   CudaDctScheme(const GyroSpec& spec, std::int64_t most_planes)
       : plan_(plan_dct(spec)),
         copies_(std::make_unique<DevicePlaneCopies>(stream_, n_nodes())),
+        values_(spec.data == MemorySpace::device ? make_device_plane_values() : nullptr),
         edges_(make_device_edges(plan_.grid, stream_)),
         most_planes_(most_planes),
         batch_(std::make_unique<DeviceFilterBatch>(axes(), most_planes, ssize64(plan_.radii),
@@ -50,7 +53,8 @@ class CudaDctScheme final : public Scheme {
     return work;
   }
   std::int64_t work_bytes(std::int64_t most_planes, int) const override {
-    return (most_planes + most_sums()) * n_nodes() * real_bytes + batch_->bytes();
+    return (most_planes + most_sums()) * n_nodes() * real_bytes + batch_->bytes() +
+           (values_ ? device_plane_values_bytes() : 0);
   }
   std::int64_t host_work_bytes(std::int64_t, int) const override { return copies_->host_bytes(); }
 
@@ -88,6 +92,23 @@ class CudaDctScheme final : public Scheme {
     if (my.direction == Direction::transpose)
       edges_->scale(my.planes.data(), planes.n_components(), 2);
   }
+  bool takes_device_planes() const override { return true; }
+  void load_on_device(SchemeWork& work,
+                      ComponentView<const double, MemorySpace::device> planes) const override {
+    CudaDctWork& my = mine(work);
+    complete(work);
+    batch_->load(planes.n_components());
+    my.indicator = 0;
+    for (std::int64_t p = 0; p < planes.n_components(); ++p) {
+      const PlaneFindings found = values_->inspect(plan_.grid, planes.component(p));
+      if (found.largest > 0)
+        my.indicator = std::max(my.indicator, found.largest_at_edge / found.largest);
+      copies_->copy(planes.component(p).data(), my.planes.data() + p * n_nodes(), n_nodes());
+    }
+    stream_.synchronize();
+    if (my.direction == Direction::transpose)
+      edges_->scale(my.planes.data(), planes.n_components(), 2);
+  }
 
   void add(SchemeWork& work, std::int64_t radius, double weight) const override {
     CudaDctWork& my = mine(work);
@@ -101,11 +122,11 @@ class CudaDctScheme final : public Scheme {
   }
 
   void store(SchemeWork& work, ComponentView<double> planes, Accumulate how) const override {
-    CudaDctWork& my = mine(work);
-    begin_sums(my);
-    batch_->end(planes, how);
-    if (batch_->is_full()) complete(work);
-    my.is_clear = true;
+    store_results(mine(work), planes, how);
+  }
+  void store_on_device(SchemeWork& work,
+                       ComponentView<double, MemorySpace::device> planes) const override {
+    store_results(mine(work), planes, Accumulate::overwrite);
   }
 
   void complete(SchemeWork& work) const override {
@@ -119,6 +140,7 @@ class CudaDctScheme final : public Scheme {
         copies_->download(from, result.planes, result.how);
         from += batch_->n_planes() * n_nodes();
       }
+      stream_.synchronize();
     }
     batch_->clear();
   }
@@ -140,6 +162,12 @@ class CudaDctScheme final : public Scheme {
   DevicePlanes<double> all_sums(CudaDctWork& work) const {
     return {work.sums.data(), most_sums(), n_nodes(), plan_.grid.x.size};
   }
+  void store_results(CudaDctWork& work, const ResultPlanes& planes, Accumulate how) const {
+    begin_sums(work);
+    batch_->end(planes, how);
+    if (batch_->is_full()) complete(work);
+    work.is_clear = true;
+  }
   void begin_sums(CudaDctWork& work) const {
     if (!work.is_clear) return;
     work.is_clear = false;
@@ -151,6 +179,7 @@ class CudaDctScheme final : public Scheme {
   DctPlan plan_;
   DeviceStream stream_;
   std::unique_ptr<DevicePlaneCopies> copies_;
+  std::unique_ptr<DevicePlaneValues> values_;  ///< for planes in its memory
   std::unique_ptr<DeviceEdges> edges_;
   std::int64_t most_planes_;  ///< of a load
   std::unique_ptr<DeviceFilterBatch> batch_;

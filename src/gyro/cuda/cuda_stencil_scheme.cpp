@@ -123,8 +123,17 @@ class CudaStencilScheme final : public Scheme {
     work.is_clear = true;
   }
   void load(SchemeWork& some_work, ComponentView<const double> planes) const override;
+  bool takes_device_planes() const override { return !halo_; }
+  void load_on_device(SchemeWork& some_work,
+                      ComponentView<const double, MemorySpace::device> planes) const override;
   void add(SchemeWork& work, std::int64_t radius, double weight) const override;
-  void store(SchemeWork& work, ComponentView<double> planes, Accumulate how) const override;
+  void store(SchemeWork& work, ComponentView<double> planes, Accumulate how) const override {
+    store_results(of(work), planes, how);
+  }
+  void store_on_device(SchemeWork& work,
+                       ComponentView<double, MemorySpace::device> planes) const override {
+    store_results(of(work), planes, Accumulate::overwrite);
+  }
   void complete(SchemeWork& work) const override {
     const auto complete_results = [&] { complete_results_of(of(work)); };
     halo_ ? agree(rows_, complete_results) : complete_results();
@@ -139,9 +148,13 @@ class CudaStencilScheme final : public Scheme {
  private:
   std::int64_t n_own() const { return plan_.rows().own.size(); }
   std::int64_t own_size() const { return n_own() * plan_.n_x; }
-  void upload(const CudaStencilWork& work, std::int64_t p, const double* plane) const;
+  /// Calls copy(from, to, n) for the held rows of a plane, as many at once as follow each other.
+  template <class Copy>
+  void copy_rows(const CudaStencilWork& work, std::int64_t p, const double* plane,
+                 const Copy& copy) const;
   void begin_sums(CudaStencilWork& work) const;
-  /// Writes all results to the host.
+  void store_results(CudaStencilWork& work, const ResultPlanes& planes, Accumulate how) const;
+  /// Writes all results to where they belong.
   void complete_results_of(const CudaStencilWork& work) const;
   void add_filtered(const CudaStencilWork& work, std::int64_t filter, const double* multiplier,
                     double weight) const;
@@ -164,9 +177,9 @@ class CudaStencilScheme final : public Scheme {
   std::int64_t first_radius_ = 0;
 };
 
-/// Copies the held rows of a plane, as many at once as follow each other.
-void CudaStencilScheme::upload(const CudaStencilWork& work, std::int64_t p,
-                               const double* plane) const {
+template <class Copy>
+void CudaStencilScheme::copy_rows(const CudaStencilWork& work, std::int64_t p, const double* plane,
+                                  const Copy& copy) const {
   const HeldRows& rows = plan_.rows();
   const auto row_at = [&](std::int64_t held) {
     const std::int64_t y = rows.row(held);
@@ -179,7 +192,7 @@ void CudaStencilScheme::upload(const CudaStencilWork& work, std::int64_t p,
     const double* const from = row_at(h);
     count = 1;
     while (h + count < rows.size() && row_at(h + count) == from + count * plan_.n_x) ++count;
-    planes_->upload(from, to + h * plan_.n_x, count * plan_.n_x);
+    copy(from, to + h * plan_.n_x, count * plan_.n_x);
   }
 }
 
@@ -193,11 +206,27 @@ void CudaStencilScheme::load(SchemeWork& some_work, ComponentView<const double> 
     complete_results_of(work);
     batch_->load(planes.n_components());
     if (n_own() == 0) return;
-    for (std::int64_t p = 0; p < planes.n_components(); ++p)
-      upload(work, p, planes.component(p).data());
+    for (std::int64_t p = 0; p < planes.n_components(); ++p) {
+      copy_rows(
+          work, p, planes.component(p).data(),
+          [&](const double* from, double* to, std::int64_t n) { planes_->upload(from, to, n); });
+    }
     sums_->load(work.direction, planes.n_components());
   };
   halo_ ? agree(rows_, load_planes) : load_planes();
+}
+
+void CudaStencilScheme::load_on_device(
+    SchemeWork& some_work, ComponentView<const double, MemorySpace::device> planes) const {
+  CudaStencilWork& work = of(some_work);
+  complete_results_of(work);
+  batch_->load(planes.n_components());
+  for (std::int64_t p = 0; p < planes.n_components(); ++p) {
+    copy_rows(work, p, planes.component(p).data(),
+              [&](const double* from, double* to, std::int64_t n) { planes_->copy(from, to, n); });
+  }
+  stream_.synchronize();
+  sums_->load(work.direction, planes.n_components());
 }
 
 void CudaStencilScheme::begin_sums(CudaStencilWork& work) const {
@@ -216,6 +245,7 @@ void CudaStencilScheme::complete_results_of(const CudaStencilWork& work) const {
       planes_->download(from, result.planes, result.how);
       from += batch_->n_planes() * own_size();
     }
+    stream_.synchronize();
   }
   batch_->clear();
 }
@@ -255,9 +285,8 @@ void CudaStencilScheme::add(SchemeWork& some_work, std::int64_t radius, double w
   halo_ ? agree(rows_, add_radius) : add_radius();
 }
 
-void CudaStencilScheme::store(SchemeWork& some_work, ComponentView<double> planes,
-                              Accumulate how) const {
-  CudaStencilWork& work = of(some_work);
+void CudaStencilScheme::store_results(CudaStencilWork& work, const ResultPlanes& planes,
+                                      Accumulate how) const {
   const auto store_planes = [&] {
     if (n_own() > 0) begin_sums(work);
     batch_->end(planes, how);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "gyro/chebyshev_operator.hpp"
+#include "gyro/device_plane_values.hpp"
 #include "gyro/device_radius_field.hpp"
 #include "gyro/schemes.hpp"
 #include "ringweave/error.hpp"
@@ -25,6 +26,9 @@ std::unique_ptr<ChebyshevOperator> make_cuda_chebyshev_operator(const ChebyshevF
                                                                 std::vector<SemiAxes>) {
   lack();
 }
+
+std::unique_ptr<DevicePlaneValues> make_device_plane_values() { lack(); }
+std::int64_t device_plane_values_bytes() { return 0; }
 
 template <class T>
 void average_on_device(const RadiusTargets&, ComponentView<const T>, ComponentView<T>) {

@@ -9,6 +9,7 @@
 
 #include "base/checked_cast.hpp"
 #include "base/device.hpp"
+#include "base/device_buffer.hpp"
 #include "gyro/chebyshev_problem.hpp"
 #include "gyro/gyro_problem.hpp"
 #include "gyro/radius_problem.hpp"
@@ -87,6 +88,128 @@ TEST_P(GyroaveragesOnDevices, OfManyFieldsAreThoseOfTheHost) {
     expect_as_the_host<double>(comm(), gyro_spec(method, 12, 12, {0.1, 5, 0.8}, 11), as_the_host,
                                some_calls);
   }
+}
+
+/// A rank's part of planes in the memory of its device, a few values of each component apart.
+template <class T>
+class DevicePart {
+ public:
+  explicit DevicePart(const ComponentBuffer<T>& part)
+      : n_components_(part.n_components()),
+        size_(part.size()),
+        values_(n_components_ * (size_ + gap)) {
+    for (std::int64_t c = 0; c < n_components_; ++c) {
+      copy_to_device(part.view().component(c).data(), view().component(c).data(), bytes(), stream_);
+    }
+    stream_.synchronize();
+  }
+  ComponentView<T, MemorySpace::device> view() {
+    return {values_.data(), n_components_, size_, size_ + gap};
+  }
+  void copy_to(ComponentBuffer<T>& part) {
+    for (std::int64_t c = 0; c < n_components_; ++c) {
+      detail::copy_to_host(view().component(c).data(), part.view().component(c).data(), bytes(),
+                           stream_);
+    }
+    stream_.synchronize();
+  }
+
+ private:
+  static constexpr std::int64_t gap = 3;
+  std::int64_t bytes() const { return size_ * std::int64_t{sizeof(T)}; }
+
+  DeviceStream stream_;
+  std::int64_t n_components_;
+  std::int64_t size_;
+  DeviceBuffer<T> values_;
+};
+
+/// As run_call(), with planes in the memory of devices.
+template <class T>
+std::vector<double> run_call_on_device(const Communicator& comm, Gyroaverage& gyro, GyroCall call,
+                                       const std::vector<double>& whole) {
+  const GyroSpec& spec = gyro.spec();
+  const GyroPart& part = gyro.part();
+  ComponentBuffer<T> out = make_part<T>(spec, part, output_of(call));
+  for (std::int64_t c = 0; c < out.n_components(); ++c) {
+    for (std::int64_t i = 0; i < out.size(); ++i) out.view().component(c)[i] = 7;
+  }
+  DevicePart<T> in_there(part_of<T>(spec, part, input_of(call), whole));
+  DevicePart<T> out_there(out);
+  call_gyroaverage<T>(gyro, call, ComponentView<const T, MemorySpace::device>(in_there.view()),
+                      out_there.view(), weights_of(spec));
+  out_there.copy_to(out);
+  return whole_of<T>(comm, spec, part, output_of(call), std::as_const(out).view());
+}
+
+template <class T>
+void expect_as_from_the_host(const Communicator& comm, GyroSpec spec) {
+  spec.backend = Backend::cuda;
+  Gyroaverage from_host(comm, spec);
+  spec.data = MemorySpace::device;
+  Gyroaverage on_device(comm, spec);
+  EXPECT_GE(on_device.bytes(), from_host.bytes());
+  for (const GyroCall call : all_gyro_calls) {
+    SCOPED_TRACE(testing::Message() << "method " << static_cast<int>(spec.method) << ", call "
+                                    << static_cast<int>(call));
+    const std::vector<double> in = random_values(values_of(spec, input_of(call)), 5);
+    EXPECT_EQ(run_call_on_device<T>(comm, on_device, call, in),
+              run_call<T>(comm, from_host, call, in));
+    EXPECT_EQ(on_device.indicator(), from_host.indicator());
+  }
+}
+
+TEST_P(GyroaveragesOnDevices, OfPlanesThatAreThereAreThoseOfTheHostsPlanesInASmallCase) {
+  for (const GyroMethod method : all_gyro_methods) {
+    expect_as_from_the_host<double>(comm(), rectangle(method, {0.3, 0.9}, 2));
+    expect_as_from_the_host<float>(comm(), rectangle(method, {0.3, 0.9}, 2));
+  }
+}
+
+TEST_P(GyroaveragesOnDevices, OfManyPlanesThatAreThereAreThoseOfTheHostsPlanes) {
+  for (const GyroMethod method : all_gyro_methods)
+    expect_as_from_the_host<double>(comm(), gyro_spec(method, 12, 12, {0.1, 5, 0.8}, 11));
+  GyroSpec spec = rectangle(GyroMethod::bicubic, {0, 0.35}, 3);
+  spec.grid.x.boundary = PlaneBoundary::mirror;
+  spec.grid.y.boundary = PlaneBoundary::periodic;
+  expect_as_from_the_host<float>(comm(), spec);
+  spec.method = GyroMethod::dct;
+  expect_as_from_the_host<double>(comm(), spec);
+}
+
+TEST_P(GyroaveragesOnDevices, FindValuesThatAreNotFiniteInADevicesMemory) {
+  for (const GyroMethod method : all_gyro_methods) {
+    GyroSpec spec = rectangle(method, {0.3, 0.9}, 2);
+    spec.backend = Backend::cuda;
+    spec.data = MemorySpace::device;
+    Gyroaverage gyro(comm(), spec);
+    std::vector<double> in = random_values(values_of(spec, input_of(GyroCall::pairs)), 5);
+    const std::int64_t plane = spec.grid.n_nodes();
+    in[to_size(plane + 2 * spec.grid.x.size + 4)] = std::nan("");
+    in[to_size(3 * plane + 7)] = INFINITY;
+    expect_error(ErrorKind::data,
+                 "2 values are NaN or infinite; the first is in radius 0, field 1, row 2, column 4",
+                 [&] { run_call_on_device<double>(comm(), gyro, GyroCall::pairs, in); });
+    // It is still usable.
+    run_call_on_device<double>(comm(), gyro, GyroCall::pairs, std::vector<double>(in.size(), 1));
+  }
+}
+
+TEST_P(GyroaveragesOnDevices, TakeViewsOfTheMemoryThatTheirSpecificationNames) {
+  GyroSpec spec = rectangle(GyroMethod::bicubic, {0.3}, 1);
+  spec.backend = Backend::cuda;
+  const std::vector<double> in(to_size(values_of(spec, input_of(GyroCall::each))), 1.0);
+  Gyroaverage of_host(comm(), spec);
+  expect_error(ErrorKind::usage,
+               "views of a device's memory, and the specification says that fields and results are "
+               "in the host's",
+               [&] { run_call_on_device<double>(comm(), of_host, GyroCall::each, in); });
+  spec.data = MemorySpace::device;
+  Gyroaverage of_device(comm(), spec);
+  expect_error(ErrorKind::usage,
+               "views of the host's memory, and the specification says that fields and results are "
+               "in a device's",
+               [&] { run_call<double>(comm(), of_device, GyroCall::each, in); });
 }
 
 /// Ranks that share the rows of two planes, against whole planes on the host.

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "ringweave/gyroaverage.hpp"
+#include "ringweave/views.hpp"
+
+namespace ringweave::detail::inline gyro {
+
+/// Values of a plane that are not finite, and the largest of the others.
+struct PlaneFindings {
+  std::int64_t n_not_finite = 0;
+  std::int64_t first_not_finite = 0;  ///< where there are some
+  double largest = 0;                 ///< magnitude
+  double largest_at_edge = 0;         ///< at ends of axes with boundary zero
+};
+
+/// Converts and inspects planes that a device has in its memory. Calls return when all is done.
+class DevicePlaneValues {
+ public:
+  template <class T>
+  using Planes = ComponentView<T, MemorySpace::device>;
+
+  virtual ~DevicePlaneValues() = default;
+
+  /// Copies planes to doubles of the device that follow each other, and back.
+  virtual void take(Planes<const double> planes, double* to) = 0;
+  virtual void take(Planes<const float> planes, double* to) = 0;
+  virtual void give(const double* from, Planes<double> planes) = 0;
+  virtual void give(const double* from, Planes<float> planes) = 0;
+  /// Copies doubles of the device to the host's memory, and back.
+  virtual void copy_to_host(const double* from, double* to, std::int64_t n) = 0;
+  virtual void copy_from_host(const double* from, double* to, std::int64_t n) = 0;
+
+  /// grid  of whole planes; for planes of some rows the edge has no meaning
+  virtual PlaneFindings inspect(const PlaneGrid& grid,
+                                View<const double, MemorySpace::device> plane) = 0;
+  virtual PlaneFindings inspect(const PlaneGrid& grid,
+                                View<const float, MemorySpace::device> plane) = 0;
+};
+
+/// Error  UsageError when this build has no CUDA, ResourceError from the device.
+std::unique_ptr<DevicePlaneValues> make_device_plane_values();
+/// Returns the bytes that they take on the device.
+std::int64_t device_plane_values_bytes();
+
+}  // namespace ringweave::detail::inline gyro
