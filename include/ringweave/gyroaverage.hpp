@@ -126,7 +126,8 @@ struct GyroPart {
   friend bool operator==(const GyroPart&, const GyroPart&) = default;
 };
 
-/// Takes how many of a rank's radii have their tables.
+/// Takes how many of a rank's radii have their tables, or how many averages of a call, of a field
+/// over a radius, are formed.
 using GyroProgress = std::function<void(std::int64_t done, std::int64_t total)>;
 
 /// Averages of fields f(x, y) over circles of radius rho about the nodes,
@@ -166,6 +167,10 @@ class Gyroaverage {
   ~Gyroaverage();
   Gyroaverage(Gyroaverage&&) noexcept;
   Gyroaverage& operator=(Gyroaverage&&) noexcept;
+
+  /// Names who is told during calls how many averages of this rank are formed; empty: nobody. The
+  /// calling thread tells, after averages that it forms itself. What is told must not throw.
+  void on_progress(GyroProgress progress);
 
   const GyroSpec& spec() const;
   const GyroPart& part() const;

@@ -72,6 +72,7 @@ GyroLoops::Workers GyroLoops::make_workers(int n_workers, int n_threads) const {
 }
 
 void GyroLoops::begin_call() {
+  n_formed_ = 0;
   for (Workers* const workers : {&workers_, &team_}) {
     for (GyroWorker& worker : *workers) {
       worker.indicator = 0;
@@ -137,6 +138,14 @@ void GyroLoops::report(Workers& workers, double seconds) {
   const double halo = of_stage("halo", &GyroWorker::halo_seconds);
   const double sides = of_stage("sides", &GyroWorker::sides_seconds);
   times_.add("transform", seconds - halo - sides);
+}
+
+void GyroLoops::add(GyroWorker& worker, std::int64_t radius, double weight, std::int64_t n_planes) {
+  scheme_->add(*worker.work, radius, weight);
+  const std::int64_t n_formed = n_formed_ += n_planes;
+  // The first worker is the calling thread.
+  const bool is_first = &worker == team_.data() || &worker == workers_.data();
+  if (progress_ && is_first) progress_(n_formed, loops_.part.n_radii() * loops_.part.n_fields());
 }
 
 template <class T>
@@ -215,7 +224,7 @@ void GyroLoops::spread(Direction direction, ComponentView<const T, Space> in,
       scheme_->clear(*worker.work, direction);
       if (number != worker.loaded_batch) load(worker, in.components(fields.first, fields.count));
       worker.loaded_batch = number;
-      scheme_->add(*worker.work, radius, weight_of(weights, radius));
+      add(worker, radius, weight_of(weights, radius), fields.count);
       const std::int64_t first =
           (radius - loops_.part.radius_begin) * loops_.part.n_fields() + fields.first;
       store(worker, out.components(first, fields.count));
@@ -235,7 +244,7 @@ void GyroLoops::pairs(Direction direction, ComponentView<const T, Space> in,
           (radius - loops_.part.radius_begin) * loops_.part.n_fields() + fields.first;
       scheme_->clear(*worker.work, direction);
       load(worker, in.components(first, fields.count));
-      scheme_->add(*worker.work, radius, 1);
+      add(worker, radius, 1, fields.count);
       store(worker, out.components(first, fields.count));
     };
     share(workers_.empty() ? team_ : workers_, radii.count() * loops_.n_batches(), work);
@@ -257,7 +266,7 @@ void GyroLoops::sum_block(GyroWorker& worker, Direction direction, ComponentView
        ++r) {
     const std::int64_t first = (r - part.radius_begin) * part.n_fields() + batch.first;
     load(worker, in.components(first, batch.count));
-    scheme_->add(*worker.work, r, weight_of(weights, r));
+    add(worker, r, weight_of(weights, r), batch.count);
     // Where operators may be made anew, radius by radius: the sum is the same for any groups.
     if (!plan_.adds_radius_by_radius) continue;
     scheme_->store(*worker.work, sums, r == block.begin ? Accumulate::overwrite : Accumulate::add);

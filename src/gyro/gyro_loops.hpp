@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/device_buffer.hpp"
@@ -41,6 +43,9 @@ class GyroLoops {
   /// progress      see Gyroaverage
   GyroLoops(GyroPlan plan, const LoopPlan& loops, std::unique_ptr<Scheme> scheme,
             const Communicator& radius_group, const GyroProgress& progress = {});
+
+  /// See Gyroaverage::on_progress().
+  void on_progress(GyroProgress progress) { progress_ = std::move(progress); }
 
   // Views are those of the plan's data.
 
@@ -94,6 +99,8 @@ class GyroLoops {
   void share(Workers& workers, std::int64_t n, const Work& work);
   /// Splits the seconds of a loop into stages, of which schemes name some.
   void report(Workers& workers, double seconds);
+  /// Adds weight times the averages of the worker's planes over a radius, and tells of them.
+  void add(GyroWorker& worker, std::int64_t radius, double weight, std::int64_t n_planes);
   template <class T>
   void load(GyroWorker& worker, ComponentView<const T> planes) const;
   template <class T>
@@ -128,6 +135,8 @@ class GyroLoops {
   HostBuffer<double> blocks_;
   HostBuffer<double> received_;
   StageTimes times_;
+  GyroProgress progress_{};
+  std::atomic<std::int64_t> n_formed_{0};  ///< averages of this call
 };
 
 }  // namespace ringweave::detail::inline gyro

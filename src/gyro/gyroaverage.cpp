@@ -183,6 +183,10 @@ Gyroaverage::~Gyroaverage() = default;
 Gyroaverage::Gyroaverage(Gyroaverage&&) noexcept = default;
 Gyroaverage& Gyroaverage::operator=(Gyroaverage&&) noexcept = default;
 
+void Gyroaverage::on_progress(GyroProgress progress) {
+  if (impl_->loops) impl_->loops->on_progress(std::move(progress));
+}
+
 const GyroSpec& Gyroaverage::spec() const { return impl_->spec; }
 const GyroPart& Gyroaverage::part() const { return impl_->part; }
 const PlaneGrid& Gyroaverage::targets() const { return impl_->plan.targets; }

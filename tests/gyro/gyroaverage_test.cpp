@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <omp.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -240,6 +241,32 @@ TEST(Gyroaverage, ProgressCountsTheRadiiOfMethodChebyshev) {
   std::vector<Count> expected;
   for (std::int64_t r = 1; r <= n_radii; ++r) expected.emplace_back(r, n_radii);
   EXPECT_EQ(counts, expected);
+}
+
+TEST(Gyroaverage, ProgressCountsTheAveragesOfEveryCall) {
+  const Communicator comm = Communicator::world();
+  for (const GyroMethod method : all_gyro_methods) {
+    GyroSpec spec = gyro_spec(method, 12, 12, several_radii(4), 3);
+    Gyroaverage gyro(comm, spec);
+    for (const GyroCall call : all_gyro_calls) {
+      std::vector<std::int64_t> counts;
+      const std::int64_t n_averages = gyro.part().n_radii() * gyro.part().n_fields();
+      gyro.on_progress([&](std::int64_t done, std::int64_t total) {
+        EXPECT_EQ(total, n_averages);
+        counts.push_back(done);
+      });
+      const std::vector<double> in = random_values(values_of(spec, input_of(call)), 5);
+      run_call<double>(comm, gyro, call, in);
+      EXPECT_TRUE(std::is_sorted(counts.begin(), counts.end()));
+      if (gyro.part().is_empty()) {
+        EXPECT_TRUE(counts.empty());
+      } else {
+        ASSERT_FALSE(counts.empty());
+        EXPECT_EQ(counts.back(), n_averages);  // one thread for each rank
+      }
+      gyro.on_progress({});
+    }
+  }
 }
 
 void expect_the_same_of_shared_rows(const GyroSpec& spec) {

@@ -27,12 +27,16 @@ Communicator ranks_of_rows(const Run& run, const GyroPart& part) {
   return same_radii.split(of_fields, same_radii.rank());
 }
 
-/// The planes of this rank, and one step of the run: one call of Gyroaverage on them.
+/// The planes of this rank, and one step of the run: one call of Gyroaverage on them, or two.
 template <class T>
 class PlaneRun {
  public:
-  PlaneRun(Run& run, const GyroJob& job, Gyroaverage& gyroaverage)
-      : run_(run), job_(job), gyroaverage_(gyroaverage), part_(gyroaverage.part()) {
+  PlaneRun(Run& run, const GyroJob& job, std::int64_t n_batches, Gyroaverage& gyroaverage)
+      : run_(run),
+        job_(job),
+        gyroaverage_(gyroaverage),
+        part_(gyroaverage.part()),
+        n_all_calls_(n_batches * (job.combination == GyroCombination::twice ? 2 : 1)) {
     const GyroBuffers buffers = buffers_of(job, part_);
     agree(run.comm, [&] {
       in_ = ComponentBuffer<T>(buffers.n_in, buffers.in_size);
@@ -42,7 +46,11 @@ class PlaneRun {
     });
     shares_rows_ = run.comm.max(buffers.n_between) > 0;
     if (shares_rows_) rows_ = ranks_of_rows(run, part_);
+    gyroaverage_.on_progress([this](std::int64_t done, std::int64_t) { show(done); });
   }
+  ~PlaneRun() { gyroaverage_.on_progress({}); }
+  PlaneRun(const PlaneRun&) = delete;
+  PlaneRun& operator=(const PlaneRun&) = delete;
 
   ComponentView<T> in() { return in_.view(); }
   ComponentView<const T> out() const { return out_.view(); }
@@ -52,6 +60,13 @@ class PlaneRun {
     if (job_.combination != GyroCombination::twice) return;
     job_.is_adjoint() ? transpose_again() : forward_again();
     count();
+  }
+  /// Shows how far this rank is: `done` averages of a call that has begun.
+  void show(std::int64_t done) {
+    const std::int64_t of_call = part_.n_radii() * part_.n_fields();
+    if (part_.is_empty()) return;
+    run_.progress.step(checked_cast<int>(n_calls_ * of_call + done, "averages"),
+                       checked_cast<int>(n_all_calls_ * of_call, "averages"));
   }
   /// Returns what was counted on all ranks. Collective.
   BatchTotals totals() const {
@@ -65,6 +80,7 @@ class PlaneRun {
   void count() {
     totals_.indicator = std::max(totals_.indicator, gyroaverage_.indicator());
     totals_.halo_bytes_sent += gyroaverage_.halo_bytes_sent();
+    ++n_calls_;
   }
 
   void forward() {
@@ -133,16 +149,17 @@ class PlaneRun {
   ComponentBuffer<T> between_{};
   HostBuffer<double> plane_{};
   BatchTotals totals_{};
+  std::int64_t n_calls_ = 0;  ///< so far
+  std::int64_t n_all_calls_;
 };
 
 template <class T>
 BatchTotals run_stored(Run& run, const GyroJob& job, const GyroBatches& batches,
                        const PlaneFileReader& reader, Gyroaverage& gyroaverage,
                        PlaneOutput& writer) {
-  PlaneRun<T> planes(run, job, gyroaverage);
-  const int n_batches = checked_cast<int>(batches.count(), "batches");
+  PlaneRun<T> planes(run, job, batches.count(), gyroaverage);
   run.progress.stage("averaging");
-  for (int batch = 0; batch < n_batches; ++batch) {
+  for (std::int64_t batch = 0; batch < batches.count(); ++batch) {
     const std::int64_t begin = batches.begin(batch);
     {
       const StageTimer timer(&run.times, "read");
@@ -155,7 +172,7 @@ BatchTotals run_stored(Run& run, const GyroJob& job, const GyroBatches& batches,
       const MapView<const T> written = planes.out();
       writer.write(part, part.fields.empty() ? MapView<const T>() : written);
     }
-    run.progress.step(batch + 1, n_batches);
+    planes.show(0);
   }
   return planes.totals();
 }

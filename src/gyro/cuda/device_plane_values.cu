@@ -12,11 +12,12 @@
 namespace ringweave::detail::inline gyro {
 namespace {
 
-constexpr std::int64_t n_parts = gpu::InspectPlane<double>::n_parts;
+constexpr std::int64_t most_blocks = 32;  // that inspect a plane; not measured
+constexpr std::int64_t most_parts = most_blocks * gpu::block_threads;
 
 class CudaPlaneValues final : public DevicePlaneValues {
  public:
-  CudaPlaneValues() : machine_(stream_), copies_(stream_), parts_(n_parts), found_(n_parts) {}
+  CudaPlaneValues() : machine_(stream_), copies_(stream_), parts_(most_parts), found_(most_parts) {}
   /// Waits for work that an error has left, before its memory is freed.
   ~CudaPlaneValues() override { stream_.finish(); }
 
@@ -61,11 +62,15 @@ class CudaPlaneValues final : public DevicePlaneValues {
   template <class T>
   PlaneFindings inspect_plane(const PlaneGrid& grid, View<const T, MemorySpace::device> plane) {
     if (plane.size() == 0) return {};
+    const std::int64_t n_blocks = std::min(most_blocks, gpu::RowPieces{1, plane.size()}.n_blocks());
+    const std::int64_t n_parts = n_blocks * gpu::block_threads;
     machine_.launch(
         gpu::InspectPlane<T>{plane.size(), grid.x.size, grid.x.boundary == PlaneBoundary::zero,
-                             grid.y.boundary == PlaneBoundary::zero, plane.data(), parts_.data()},
-        gpu::InspectPlane<T>::n_blocks);
-    detail::copy_to_host(parts_.data(), found_.data(), parts_.bytes(), stream_);
+                             grid.y.boundary == PlaneBoundary::zero, plane.data(), n_parts,
+                             parts_.data()},
+        n_blocks);
+    detail::copy_to_host(parts_.data(), found_.data(),
+                         n_parts * std::int64_t{sizeof(gpu::PartOfFindings)}, stream_);
     stream_.synchronize();
     PlaneFindings findings;
     findings.first_not_finite = plane.size();
@@ -93,7 +98,7 @@ std::unique_ptr<DevicePlaneValues> make_device_plane_values() {
 }
 
 std::int64_t device_plane_values_bytes() {
-  return n_parts * std::int64_t{sizeof(gpu::PartOfFindings)};
+  return most_parts * std::int64_t{sizeof(gpu::PartOfFindings)};
 }
 
 }  // namespace ringweave::detail::inline gyro

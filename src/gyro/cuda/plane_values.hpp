@@ -38,26 +38,27 @@ struct PartOfFindings {
   double largest_at_edge;
 };
 
-/// Looks for values that are not finite, and for the largest. Each thread takes every n-th value.
+/// Looks for values that are not finite, and for the largest. Each of n threads takes every n-th
+/// value.
 template <class T>
 struct InspectPlane {
   using Shared = NoShared;
   static constexpr int least_blocks = 8;
-  static constexpr std::int64_t n_blocks = 32;  // not measured
-  static constexpr std::int64_t n_parts = n_blocks * block_threads;
+  static constexpr double largest_double = std::numeric_limits<double>::max();
   std::int64_t size;
   std::int64_t n_x;
   bool x_ends;
   bool y_ends;
   const T* plane;
-  PartOfFindings* parts;  ///< [thread]
+  std::int64_t n_threads;  ///< of all blocks
+  PartOfFindings* parts;   ///< [thread]
 
   template <class Block>
   RINGWEAVE_LAUNCH void operator()(const Block& block, Shared&) const {
     block.each([&](int thread) {
       const std::int64_t part = block.index() * block_threads + thread;
       PartOfFindings found{0, size, 0, 0};
-      for (std::int64_t i = part; i < size; i += n_parts) add(i, found);
+      for (std::int64_t i = part; i < size; i += n_threads) add(i, found);
       parts[part] = found;
     });
   }
@@ -66,7 +67,7 @@ struct InspectPlane {
   RINGWEAVE_HOST_DEVICE void add(std::int64_t i, PartOfFindings& found) const {
     const double value = static_cast<double>(plane[i]);
     const double magnitude = value < 0 ? -value : value;
-    if (!(magnitude <= std::numeric_limits<double>::max())) {
+    if (!(magnitude <= largest_double)) {
       ++found.n_not_finite;
       if (i < found.first_not_finite) found.first_not_finite = i;
       return;
