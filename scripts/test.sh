@@ -41,7 +41,7 @@ for preset in "${@:-release large release-mpich asan tsan}"; do
       # Sanitized code is several times slower: tests that repeat results at large sizes or measure memory run in the
       # release only. LeakSanitizer 14 mistakes thread-local memory 16 bytes into a page for that of an old glibc and
       # crashes; a wider redzone moves it.
-      # The code under test is sanitized, the tests themselves are those of the release.
+      # The code of modules is sanitized; the tests, and what they use of headers, are those of the release.
       asan)
         build release all
         build asan all "-DRINGWEAVE_TEST_OBJECTS=$PWD/build/release/tests/objects"

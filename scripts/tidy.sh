@@ -14,7 +14,9 @@ for folder in "$@"; do
   ninja -C build/asan -t targets all | sed -n "s#^\($folder/.*cmake_pch\.hxx\.pch\): .*#\1#p"
 done | xargs -r cmake --build build/asan --target >/dev/null
 
-for folder in "$@"; do
+sources=$(for folder in "$@"; do
   sed -n 's/^ *"file": "\(.*\)".*/\1/p' build/asan/compile_commands.json |
-    grep -E "^$PWD/($folder|build/asan/$folder/.*/Unity)/"
-done | xargs -P "$(nproc)" -n 4 clang-tidy -p build/asan --quiet --warnings-as-errors='*'
+    grep -E "^$PWD/($folder|build/asan/$folder/.*/Unity)/" || echo "$folder has no sources in build/asan" >&2
+done)
+[ -n "$sources" ] || exit 2
+xargs -P "$(nproc)" -n 4 clang-tidy -p build/asan --quiet --warnings-as-errors='*' <<<"$sources"

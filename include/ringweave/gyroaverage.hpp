@@ -101,8 +101,8 @@ struct GyroSpec {
   std::int64_t most_bytes = 0;
   Backend backend = Backend::host;  ///< of the averages
   /// Memory of fields and results. MemorySpace::device, with Backend::cuda: calls take views of the
-  /// device's memory. What the host does there goes through its memory: sums over radii are added
-  /// on it, method chebyshev folds planes there, and rows that ranks share are exchanged.
+  /// device's memory. Sums over radii, the folding of method chebyshev and the exchange of shared
+  /// rows use the host's memory.
   MemorySpace data = MemorySpace::host;
 };
 
@@ -126,8 +126,8 @@ struct GyroPart {
   friend bool operator==(const GyroPart&, const GyroPart&) = default;
 };
 
-/// Takes how many of a rank's radii have their tables, or how many averages of a call, of a field
-/// over a radius, are formed.
+/// Takes how many of a rank's radii have their tables, or how many averages (of one field over one
+/// radius) a call has formed on a rank.
 using GyroProgress = std::function<void(std::int64_t done, std::int64_t total)>;
 
 /// Averages of fields f(x, y) over circles of radius rho about the nodes,
@@ -161,15 +161,18 @@ class Gyroaverage {
   /// progress  called after every radius of this rank by method chebyshev, whose tables take long
   /// Error  UsageError on all ranks for a negative or undefined radius (named), nodes that do not
   ///        suit the method, too few nodes, too little padding (naming the least), a mirrored or
-  ///        periodic axis of method chebyshev, ranks that disagree, or a backend that the build
-  ///        lacks; ResourceError when tables and scratch do not fit, or from a device.
+  ///        periodic axis of method chebyshev, ranks that disagree, a backend that the build lacks,
+  ///        or data that are in pinned memory or on a device that the backend is not; ResourceError
+  ///        when tables and scratch do not fit, or from a device.
   Gyroaverage(const Communicator& comm, const GyroSpec& spec, const GyroProgress& progress = {});
   ~Gyroaverage();
   Gyroaverage(Gyroaverage&&) noexcept;
   Gyroaverage& operator=(Gyroaverage&&) noexcept;
 
-  /// Names who is told during calls how many averages of this rank are formed; empty: nobody. The
-  /// calling thread tells, after averages that it forms itself. What is told must not throw.
+  /// Sets the function that calls tell how many averages this rank has formed, or given to its
+  /// device; empty: none. The calling thread calls it, after averages that it forms itself: with
+  /// several threads the last number may be below the total. A rank without a part tells nothing.
+  /// The function must not throw. Not collective.
   void on_progress(GyroProgress progress);
 
   const GyroSpec& spec() const;
@@ -205,14 +208,14 @@ class Gyroaverage {
                    ComponentView<T> fields);
 
   // The same for fields and results in the memory of this rank's device, with spec().data
-  // MemorySpace::device. Inputs must be there when a call begins; outputs are there when it
-  // returns.
+  // MemorySpace::device. Inputs must be there when a call begins, which does not wait for other
+  // streams; outputs are there when it returns.
 
   /// * Does each() on the device.
   template <class T>
   void each(ComponentView<const T, MemorySpace::device> fields,
             ComponentView<T, MemorySpace::device> results);
-  /// * Does pairs() on the device.
+  /// * Does pairs() on the device, also in place.
   template <class T>
   void pairs(ComponentView<const T, MemorySpace::device> fields,
              ComponentView<T, MemorySpace::device> results);

@@ -81,10 +81,11 @@ void Progress::stage(const std::string& name) {
   show(name + " ...", "");
 }
 
-void Progress::step(int done, int total, const std::string& note) {
+void Progress::step(std::int64_t done, std::int64_t total, const std::string& note) {
   if (style_ == Style::silent || stage_.empty()) return;
   const std::string left =
-      done > 0 ? fmt::format(", {} left", duration(seconds_of_stage() / done * (total - done)))
+      done > 0 ? fmt::format(", {} left", duration(seconds_of_stage() / static_cast<double>(done) *
+                                                   static_cast<double>(total - done)))
                : "";
   show(fmt::format("{}: {}/{}{}{}{}", stage_, done, total, left, note.empty() ? "" : ", ", note),
        "");

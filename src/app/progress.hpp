@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -29,7 +30,7 @@ class Progress {
   void stage(const std::string& name);
   /// Reports that step `done` of `total` of the current stage is finished; shows both and the time
   /// left.
-  void step(int done, int total, const std::string& note = "");
+  void step(std::int64_t done, std::int64_t total, const std::string& note = "");
   void finish();
 
  private:

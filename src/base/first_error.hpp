@@ -29,9 +29,14 @@ class FirstError {
       failed_.store(true, std::memory_order_relaxed);
     }
   }
-  /// Rethrows the kept error, if any. To be called outside the region.
+  /// Rethrows the kept error, if any, and forgets it. To be called outside the region.
   void rethrow() {
+    failed_.store(false, std::memory_order_relaxed);
     if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
+  }
+  void forget() {
+    failed_.store(false, std::memory_order_relaxed);
+    error_ = nullptr;
   }
 
  private:

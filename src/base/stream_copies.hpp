@@ -33,8 +33,10 @@ class StreamLink {
 /// Copies of pageable memory in the order of a stream, through 32 MB of pinned memory.
 class StreamCopies : public ChunkedCopies<StreamLink> {
  public:
-  explicit StreamCopies(const DeviceStream& stream)
-      : ChunkedCopies(std::int64_t{16} << 20, stream) {}  // not measured
+  static constexpr std::int64_t chunk_bytes = std::int64_t{16} << 20;  // not measured
+  static constexpr std::int64_t bytes_of_all = 2 * chunk_bytes;
+
+  explicit StreamCopies(const DeviceStream& stream) : ChunkedCopies(chunk_bytes, stream) {}
 };
 
 }  // namespace ringweave::detail::inline base

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/checked_cast.hpp"
+#include "base/first_error.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "gyro/chebyshev_blocks.hpp"
 #include "gyro/chebyshev_operator.hpp"
@@ -109,20 +110,24 @@ class ChebyshevScheme final : public Scheme {
     ChebyshevWork& mine = static_cast<ChebyshevWork&>(work);
     mine.n_planes = planes.n_components();
     mine.direction == Direction::average ? load_fields(mine, planes) : load_results(mine, planes);
-    operator_->load(*mine.work, mine.direction, mine.n_planes, input_of(mine));
+    on_operator(
+        [&] { operator_->load(*mine.work, mine.direction, mine.n_planes, input_of(mine)); });
   }
 
   void add(SchemeWork& work, std::int64_t radius, double weight) const override {
     ChebyshevWork& mine = static_cast<ChebyshevWork&>(work);
     begin_sums(mine);
-    operator_->add(*mine.work, mine.direction, radius, weight, mine.n_planes, input_of(mine),
-                   output_of(mine));
+    on_operator([&] {
+      operator_->add(*mine.work, mine.direction, radius, weight, mine.n_planes, input_of(mine),
+                     output_of(mine));
+    });
   }
 
   void store(SchemeWork& work, ComponentView<double> planes, Accumulate how) const override {
     ChebyshevWork& mine = static_cast<ChebyshevWork&>(work);
     begin_sums(mine);
-    operator_->finish(*mine.work, mine.direction, mine.n_planes, output_of(mine));
+    on_operator(
+        [&] { operator_->finish(*mine.work, mine.direction, mine.n_planes, output_of(mine)); });
     mine.direction == Direction::average ? store_results(mine, planes, how)
                                          : store_fields(mine, planes, how);
   }
@@ -166,9 +171,17 @@ class ChebyshevScheme final : public Scheme {
             2 * n_threads * series_.matrix_size()};
   }
 
+  bool may_fail_alone() const { return share_.n_parts > 1 && memory() == MemorySpace::device; }
+  /// Keeps an error of a device where other ranks would wait for this one in the next sum.
+  template <class Work>
+  void on_operator(const Work& work) const {
+    may_fail_alone() ? error_.guard(work) : work();
+  }
+
   /// Fills buffers that are zero but for what this rank has, and returns the bytes sent.
   std::int64_t sum_of_parts(double* values, std::int64_t count) const {
     if (share_.n_parts == 1) return 0;
+    if (may_fail_alone()) agree(rows_, [&] { error_.rethrow(); });
     rows_.sum(values, count);
     return count * std::int64_t{sizeof(double)};
   }
@@ -191,7 +204,8 @@ class ChebyshevScheme final : public Scheme {
   void begin_sums(ChebyshevWork& work) const {
     if (work.has_sums) return;
     work.has_sums = true;
-    operator_->clear(*work.work, work.direction, work.n_planes, output_of(work));
+    on_operator(
+        [&] { operator_->clear(*work.work, work.direction, work.n_planes, output_of(work)); });
   }
 
   double* matrix_of(ChebyshevWork& work, int thread) const {
@@ -286,6 +300,7 @@ class ChebyshevScheme final : public Scheme {
   ChebyshevSeries series_;
   ChunkRange chunks_;  ///< of this rank
   std::unique_ptr<ChebyshevOperator> operator_;
+  mutable FirstError error_;  ///< of this rank's device
 };
 
 }  // namespace

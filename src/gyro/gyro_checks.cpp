@@ -167,7 +167,10 @@ void check_gyro_spec(const GyroSpec& spec) {
         fmt::format("{} fields are asked for; a call has 1 or more; correct it", spec.n_fields));
   }
   if (spec.data == MemorySpace::pinned)
-    throw UsageError("fields and results are in the host's memory or in a device's");
+    throw UsageError(
+        "data of the specification is pinned memory; fields and results are in the host's memory "
+        "or "
+        "in a device's; correct it");
   if (spec.data == MemorySpace::device && spec.backend != Backend::cuda) {
     throw UsageError(
         "gyroaverages of fields in a device's memory are formed there: choose the CUDA backend");

@@ -38,12 +38,16 @@ GyroLoops::GyroLoops(GyroPlan plan, const LoopPlan& loops, std::unique_ptr<Schem
       loops_(loops),
       scheme_(std::move(scheme)),
       radius_group_(radius_group),
-      values_(plan_.data == MemorySpace::device ? make_device_plane_values() : nullptr),
       shares_(loops.n_workers) {
   // First, because it needs memory of its own for a while.
   if (!loops_.remakes_operators()) make_tables(progress);
   workers_ = make_workers(loops_.n_workers, 1);
   team_ = make_workers(loops_.has_whole_team ? 1 : 0, loops_.n_threads);
+  // Last: ranks that share rows would wait for one that fails.
+  if (plan_.data == MemorySpace::device) {
+    values_ = make_device_plane_values();
+    team_.front().on_device.allocate(loops_.most_planes * loops_.larger_plane());
+  }
   if (!loops_.forms_sums) return;
   const std::int64_t of_batch = loops_.most_planes * loops_.larger_plane();
   blocks_.allocate(loops_.round_batches * loops_.n_own_blocks() * of_batch);
@@ -66,13 +70,13 @@ GyroLoops::Workers GyroLoops::make_workers(int n_workers, int n_threads) const {
     worker.n_threads = n_threads;
     worker.loaded.allocate(loops_.most_planes * loops_.larger_plane());
     worker.stored.allocate(loops_.most_planes * loops_.larger_plane());
-    if (values_) worker.on_device.allocate(loops_.most_planes * loops_.larger_plane());
   }
   return workers;
 }
 
 void GyroLoops::begin_call() {
   n_formed_ = 0;
+  device_error_.forget();
   for (Workers* const workers : {&workers_, &team_}) {
     for (GyroWorker& worker : *workers) {
       worker.indicator = 0;
@@ -164,17 +168,17 @@ template <class T>
 void GyroLoops::load(GyroWorker& worker, ComponentView<const T, MemorySpace::device> planes) const {
   double* const doubles = worker.on_device.data();
   const std::int64_t n = planes.n_components();
-  if (scheme_->takes_device_planes()) {
-    if constexpr (std::is_same_v<T, double>) {
-      scheme_->load_on_device(*worker.work, planes);
-    } else {
+  if (!scheme_->takes_device_planes()) {
+    device_error_.guard([&] {
       values_->take(planes, doubles);
-      scheme_->load_on_device(*worker.work, {doubles, n, planes.size()});
-    }
+      values_->copy_to_host(doubles, worker.loaded.data(), n * planes.size());
+    });
+    scheme_->load(*worker.work, {worker.loaded.data(), n, planes.size()});
+  } else if constexpr (std::is_same_v<T, double>) {
+    scheme_->load_on_device(*worker.work, planes, *values_);
   } else {
     values_->take(planes, doubles);
-    values_->copy_to_host(doubles, worker.loaded.data(), n * planes.size());
-    scheme_->load(*worker.work, {worker.loaded.data(), n, planes.size()});
+    scheme_->load_on_device(*worker.work, {doubles, n, planes.size()}, *values_);
   }
   worker.indicator = std::max(worker.indicator, scheme_->indicator(*worker.work));
 }
@@ -187,8 +191,7 @@ void GyroLoops::store(GyroWorker& worker, ComponentView<T, MemorySpace::device> 
     const ComponentView<double> stored(worker.stored.data(), n, planes.size());
     scheme_->store(*worker.work, stored, Accumulate::overwrite);
     scheme_->complete(*worker.work);
-    values_->copy_from_host(stored.data(), doubles, n * planes.size());
-    values_->give(doubles, planes);
+    give<T>(worker, stored, planes);
   } else if constexpr (std::is_same_v<T, double>) {
     scheme_->store_on_device(*worker.work, planes);
   } else {
@@ -196,6 +199,16 @@ void GyroLoops::store(GyroWorker& worker, ComponentView<T, MemorySpace::device> 
     scheme_->complete(*worker.work);
     values_->give(doubles, planes);
   }
+}
+
+template <class T>
+void GyroLoops::give(GyroWorker& worker, ComponentView<const double> from,
+                     ComponentView<T, MemorySpace::device> to) const {
+  device_error_.guard([&] {
+    double* const doubles = worker.on_device.data();
+    values_->copy_from_host(from.data(), doubles, from.n_components() * from.size());
+    values_->give(doubles, to);
+  });
 }
 
 template <class T>
@@ -230,6 +243,7 @@ void GyroLoops::spread(Direction direction, ComponentView<const T, Space> in,
       store(worker, out.components(first, fields.count));
     });
   });
+  device_error_.rethrow();
 }
 
 template <class T, MemorySpace Space>
@@ -249,6 +263,7 @@ void GyroLoops::pairs(Direction direction, ComponentView<const T, Space> in,
     };
     share(workers_.empty() ? team_ : workers_, radii.count() * loops_.n_batches(), work);
   });
+  device_error_.rethrow();
 }
 
 double* GyroLoops::block_plane(std::int64_t batch_of_round, std::int64_t block) {
@@ -332,7 +347,6 @@ template <class T, MemorySpace Space>
 void GyroLoops::sum(Direction direction, ComponentView<const T, Space> in,
                     std::span<const double> weights, ComponentView<T, Space> out) {
   begin_call();
-  FirstError error;
   for (std::int64_t first = 0; first < loops_.n_batches(); first += loops_.round_batches) {
     const std::int64_t end = std::min(first + loops_.round_batches, loops_.n_batches());
     const auto form = [&] { sum_blocks(direction, in, weights, first, end, out.size()); };
@@ -348,16 +362,11 @@ void GyroLoops::sum(Direction direction, ComponentView<const T, Space> in,
         GyroWorker& worker = team_.front();  // a device has no others
         const ComponentView<double> added(worker.stored.data(), fields.count, sums.size());
         add_blocks(number - first, added);
-        // Other ranks wait for the blocks of this one.
-        error.guard([&] {
-          double* const doubles = worker.on_device.data();
-          values_->copy_from_host(added.data(), doubles, fields.count * sums.size());
-          values_->give(doubles, sums);
-        });
+        give<T>(worker, added, sums);
       }
     }
   }
-  error.rethrow();
+  device_error_.rethrow();
 }
 
 template <class T>
@@ -365,7 +374,7 @@ NotFinite GyroLoops::not_finite(const GyroRows& rows, const PlaneComponents& num
                                 ComponentView<const T, MemorySpace::device> planes) {
   NotFinite found;
   for (std::int64_t c = 0; c < planes.n_components(); ++c) {
-    const PlaneFindings of_plane = values_->inspect(plan_.grid, planes.component(c));
+    const PlaneFindings of_plane = values_->inspect(planes.component(c), {});
     found.add(of_plane.n_not_finite, c, of_plane.first_not_finite, rows, numbers);
   }
   return found;

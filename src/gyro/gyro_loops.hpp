@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/device_buffer.hpp"
+#include "base/first_error.hpp"
 #include "gyro/device_plane_values.hpp"
 #include "gyro/gyro_checks.hpp"
 #include "gyro/gyro_plan.hpp"
@@ -110,6 +111,11 @@ class GyroLoops {
   template <class T>
   void store(GyroWorker& worker, ComponentView<T, MemorySpace::device> planes) const;
 
+  /// Copies planes of the host to the device.
+  template <class T>
+  void give(GyroWorker& worker, ComponentView<const double> from,
+            ComponentView<T, MemorySpace::device> to) const;
+
   double* block_plane(std::int64_t batch_of_round, std::int64_t block);
   /// Forms the blocks of batches [first, end).
   template <class T, MemorySpace Space>
@@ -134,6 +140,8 @@ class GyroLoops {
   TaskShares shares_;                          ///< of the workers
   HostBuffer<double> blocks_;
   HostBuffer<double> received_;
+  /// Of copies of planes, thrown at the end of a call: ranks that share rows or radii would wait.
+  mutable FirstError device_error_;
   StageTimes times_;
   GyroProgress progress_{};
   std::atomic<std::int64_t> n_formed_{0};  ///< averages of this call

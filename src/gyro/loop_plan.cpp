@@ -59,13 +59,15 @@ std::int64_t LoopPlan::block_bytes(std::int64_t n_blocks) const {
 std::int64_t LoopPlan::scratch_bytes(const Scheme& scheme, std::int64_t n_blocks) const {
   const std::int64_t of_workers = n_workers == 0 ? 0 : n_workers * worker_bytes(*this, scheme, 1);
   const std::int64_t of_team = has_whole_team ? worker_bytes(*this, scheme, n_threads) : 0;
-  const std::int64_t of_values = data == MemorySpace::device ? device_plane_values_bytes() : 0;
+  const std::int64_t of_values =
+      data == MemorySpace::device ? device_plane_values_bytes().device : 0;
   return of_workers + of_team + of_values +
          (scheme.memory() == MemorySpace::host ? block_bytes(n_blocks) : 0);
 }
 
 std::int64_t LoopPlan::host_scratch_bytes(const Scheme& scheme, std::int64_t n_blocks) const {
-  return scheme.host_work_bytes(most_planes, n_threads) + double_bytes(*this) +
+  const std::int64_t of_values = data == MemorySpace::device ? device_plane_values_bytes().host : 0;
+  return scheme.host_work_bytes(most_planes, n_threads) + double_bytes(*this) + of_values +
          block_bytes(n_blocks);
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "gyro/device_plane_values.hpp"
 #include "ringweave/execution.hpp"
 #include "ringweave/views.hpp"
 
@@ -76,8 +77,8 @@ class Scheme {
   virtual bool takes_device_planes() const { return false; }
   /// load() and store() for such planes; those to load are there before, and read on return.
   /// Results overwrite what is there.
-  virtual void load_on_device(SchemeWork&, ComponentView<const double, MemorySpace::device>) const {
-  }
+  virtual void load_on_device(SchemeWork&, ComponentView<const double, MemorySpace::device>,
+                              DevicePlaneValues&) const {}
   virtual void store_on_device(SchemeWork&, ComponentView<double, MemorySpace::device>) const {}
   /// Writes the results that store() has left for later.
   virtual void complete(SchemeWork&) const {}

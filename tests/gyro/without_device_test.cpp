@@ -36,7 +36,7 @@ TEST(GyroaveragesWithoutADevice, RefuseFieldsInItsMemory) {
   expect_error(ErrorKind::usage, "choose the CUDA backend",
                [&] { Gyroaverage(Communicator::world(), spec); });
   spec.data = MemorySpace::pinned;
-  expect_error(ErrorKind::usage, "in the host's memory or in a device's",
+  expect_error(ErrorKind::usage, "data of the specification is pinned memory",
                [&] { Gyroaverage(Communicator::world(), spec); });
 }
 

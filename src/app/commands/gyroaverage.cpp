@@ -19,7 +19,6 @@
 #include "app/gyro/periodic_end.hpp"
 #include "app/gyro/plane_run.hpp"
 #include "app/gyro/target_radii.hpp"
-#include "base/checked_cast.hpp"
 #include "base/stage_timer.hpp"
 #include "io/plane_output.hpp"
 #include "ringweave/error.hpp"
@@ -60,9 +59,8 @@ int average(Run& run, GyroJob& job, const PlaneFileReader& reader) {
   refuse_repeated_ends(run, job, reader);
   run.progress.stage("making tables");
   std::optional<Gyroaverage> gyroaverage(
-      std::in_place, run.comm, job.spec, [&](std::int64_t done, std::int64_t total) {
-        run.progress.step(checked_cast<int>(done, "radii"), checked_cast<int>(total, "radii"));
-      });
+      std::in_place, run.comm, job.spec,
+      [&](std::int64_t done, std::int64_t total) { run.progress.step(done, total); });
   Provenance provenance = run.provenance(options.input);
   provenance.origin = reader.origin();
   PlaneOutput writer(run.outputs.begin(options.output), job.output, provenance);

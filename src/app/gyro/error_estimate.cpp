@@ -197,9 +197,8 @@ class Estimation {
     for (std::int64_t first = 0; first < n_radii; first += run_.comm.size()) {
       average(first + run_.comm.rank(), first_field, end_field);
       const std::int64_t end = std::min<std::int64_t>(first + run_.comm.size(), n_radii);
-      run_.progress.step(
-          checked_cast<int>(first_field * n_radii + end * (end_field - first_field), "averages"),
-          checked_cast<int>(job_.n_fields * n_radii, "averages"));
+      run_.progress.step(first_field * n_radii + end * (end_field - first_field),
+                         job_.n_fields * n_radii);
     }
     for (std::int64_t field = first_field; sums_ && field < end_field; ++field)
       distance_.compare(grid_, sums_->total(run_.comm, field - first_field));

@@ -21,7 +21,7 @@
 namespace ringweave::detail::inline app {
 namespace {
 
-/// Planes of a rank in one batch. More gain nothing, and progress shows between batches.
+/// Planes of a rank in one batch. More gain nothing.
 constexpr std::int64_t usual_bytes = std::int64_t{4} << 30;
 
 /// Bytes of a plane of doubles that goes from rows to whole fields.

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <utility>
 
@@ -46,7 +47,9 @@ class PlaneRun {
     });
     shares_rows_ = run.comm.max(buffers.n_between) > 0;
     if (shares_rows_) rows_ = ranks_of_rows(run, part_);
-    gyroaverage_.on_progress([this](std::int64_t done, std::int64_t) { show(done); });
+    gyroaverage_.on_progress([this](std::int64_t done, std::int64_t) {
+      if (last_shown_ + std::chrono::seconds(1) < Clock::now()) show(done);
+    });
   }
   ~PlaneRun() { gyroaverage_.on_progress({}); }
   PlaneRun(const PlaneRun&) = delete;
@@ -61,12 +64,12 @@ class PlaneRun {
     job_.is_adjoint() ? transpose_again() : forward_again();
     count();
   }
-  /// Shows how far this rank is: `done` averages of a call that has begun.
+  /// Shows how far this rank is: the calls that have ended, and `done` averages of the next one.
   void show(std::int64_t done) {
     const std::int64_t of_call = part_.n_radii() * part_.n_fields();
     if (part_.is_empty()) return;
-    run_.progress.step(checked_cast<int>(n_calls_ * of_call + done, "averages"),
-                       checked_cast<int>(n_all_calls_ * of_call, "averages"));
+    run_.progress.step(n_calls_ * of_call + done, n_all_calls_ * of_call);
+    last_shown_ = Clock::now();
   }
   /// Returns what was counted on all ranks. Collective.
   BatchTotals totals() const {
@@ -74,6 +77,8 @@ class PlaneRun {
   }
 
  private:
+  using Clock = std::chrono::steady_clock;
+
   ComponentView<const T> given() const { return in_.view(); }
 
   /// Adds what the last call of Gyroaverage tells.
@@ -151,6 +156,7 @@ class PlaneRun {
   BatchTotals totals_{};
   std::int64_t n_calls_ = 0;  ///< so far
   std::int64_t n_all_calls_;
+  Clock::time_point last_shown_ = Clock::now();
 };
 
 template <class T>

@@ -222,8 +222,7 @@ void average_stored(Run& run, const GyroJob& job, const TargetShare& share,
     const StageTimer timer(&run.times, "write");
     writer.write(job.is_adjoint() ? whole_part : own_part,
                  MapView<const T>(job.is_adjoint() ? planes : rows));
-    run.progress.step(checked_cast<int>(step + 1, "steps"),
-                      checked_cast<int>(share.n_steps, "steps"));
+    run.progress.step(step + 1, share.n_steps);
   }
 }
 

@@ -35,7 +35,6 @@ class CudaDctScheme final : public Scheme {
   CudaDctScheme(const GyroSpec& spec, std::int64_t most_planes)
       : plan_(plan_dct(spec)),
         copies_(std::make_unique<DevicePlaneCopies>(stream_, n_nodes())),
-        values_(spec.data == MemorySpace::device ? make_device_plane_values() : nullptr),
         edges_(make_device_edges(plan_.grid, stream_)),
         most_planes_(most_planes),
         batch_(std::make_unique<DeviceFilterBatch>(axes(), most_planes, ssize64(plan_.radii),
@@ -53,8 +52,7 @@ class CudaDctScheme final : public Scheme {
     return work;
   }
   std::int64_t work_bytes(std::int64_t most_planes, int) const override {
-    return (most_planes + most_sums()) * n_nodes() * real_bytes + batch_->bytes() +
-           (values_ ? device_plane_values_bytes() : 0);
+    return (most_planes + most_sums()) * n_nodes() * real_bytes + batch_->bytes();
   }
   std::int64_t host_work_bytes(std::int64_t, int) const override { return copies_->host_bytes(); }
 
@@ -93,14 +91,14 @@ class CudaDctScheme final : public Scheme {
       edges_->scale(my.planes.data(), planes.n_components(), 2);
   }
   bool takes_device_planes() const override { return true; }
-  void load_on_device(SchemeWork& work,
-                      ComponentView<const double, MemorySpace::device> planes) const override {
+  void load_on_device(SchemeWork& work, ComponentView<const double, MemorySpace::device> planes,
+                      DevicePlaneValues& values) const override {
     CudaDctWork& my = mine(work);
     complete(work);
     batch_->load(planes.n_components());
     my.indicator = 0;
     for (std::int64_t p = 0; p < planes.n_components(); ++p) {
-      const PlaneFindings found = values_->inspect(plan_.grid, planes.component(p));
+      const PlaneFindings found = values.inspect(planes.component(p), edge_of(plan_.grid));
       if (found.largest > 0)
         my.indicator = std::max(my.indicator, found.largest_at_edge / found.largest);
       copies_->copy(planes.component(p).data(), my.planes.data() + p * n_nodes(), n_nodes());
@@ -179,7 +177,6 @@ class CudaDctScheme final : public Scheme {
   DctPlan plan_;
   DeviceStream stream_;
   std::unique_ptr<DevicePlaneCopies> copies_;
-  std::unique_ptr<DevicePlaneValues> values_;  ///< for planes in its memory
   std::unique_ptr<DeviceEdges> edges_;
   std::int64_t most_planes_;  ///< of a load
   std::unique_ptr<DeviceFilterBatch> batch_;

@@ -125,7 +125,8 @@ class CudaStencilScheme final : public Scheme {
   void load(SchemeWork& some_work, ComponentView<const double> planes) const override;
   bool takes_device_planes() const override { return !halo_; }
   void load_on_device(SchemeWork& some_work,
-                      ComponentView<const double, MemorySpace::device> planes) const override;
+                      ComponentView<const double, MemorySpace::device> planes,
+                      DevicePlaneValues&) const override;
   void add(SchemeWork& work, std::int64_t radius, double weight) const override;
   void store(SchemeWork& work, ComponentView<double> planes, Accumulate how) const override {
     store_results(of(work), planes, how);
@@ -216,8 +217,9 @@ void CudaStencilScheme::load(SchemeWork& some_work, ComponentView<const double> 
   halo_ ? agree(rows_, load_planes) : load_planes();
 }
 
-void CudaStencilScheme::load_on_device(
-    SchemeWork& some_work, ComponentView<const double, MemorySpace::device> planes) const {
+void CudaStencilScheme::load_on_device(SchemeWork& some_work,
+                                       ComponentView<const double, MemorySpace::device> planes,
+                                       DevicePlaneValues&) const {
   CudaStencilWork& work = of(some_work);
   complete_results_of(work);
   batch_->load(planes.n_components());

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <algorithm>
 #include <cstdint>
 #include <memory>
 
@@ -12,12 +11,18 @@
 namespace ringweave::detail::inline gyro {
 namespace {
 
-constexpr std::int64_t most_blocks = 32;  // that inspect a plane; not measured
-constexpr std::int64_t most_parts = most_blocks * gpu::block_threads;
+using Inspection = gpu::PlaneInspection<gpu::DeviceMachine>;
+
+constexpr std::int64_t bytes_of_parts =
+    Inspection::most_parts * std::int64_t{sizeof(gpu::PartOfFindings)};
 
 class CudaPlaneValues final : public DevicePlaneValues {
  public:
-  CudaPlaneValues() : machine_(stream_), copies_(stream_), parts_(most_parts), found_(most_parts) {}
+  CudaPlaneValues()
+      : machine_(stream_),
+        copies_(stream_),
+        inspection_(machine_),
+        found_(Inspection::most_parts) {}
   /// Waits for work that an error has left, before its memory is freed.
   ~CudaPlaneValues() override { stream_.finish(); }
 
@@ -33,13 +38,13 @@ class CudaPlaneValues final : public DevicePlaneValues {
     copies_.to_device(from, to, n * std::int64_t{sizeof(double)});
     stream_.synchronize();
   }
-  PlaneFindings inspect(const PlaneGrid& grid,
-                        View<const double, MemorySpace::device> plane) override {
-    return inspect_plane(grid, plane);
+  PlaneFindings inspect(View<const double, MemorySpace::device> plane,
+                        const PlaneEdge& edge) override {
+    return inspect_plane(plane, edge);
   }
-  PlaneFindings inspect(const PlaneGrid& grid,
-                        View<const float, MemorySpace::device> plane) override {
-    return inspect_plane(grid, plane);
+  PlaneFindings inspect(View<const float, MemorySpace::device> plane,
+                        const PlaneEdge& edge) override {
+    return inspect_plane(plane, edge);
   }
 
  private:
@@ -60,34 +65,19 @@ class CudaPlaneValues final : public DevicePlaneValues {
     stream_.synchronize();
   }
   template <class T>
-  PlaneFindings inspect_plane(const PlaneGrid& grid, View<const T, MemorySpace::device> plane) {
+  PlaneFindings inspect_plane(View<const T, MemorySpace::device> plane, const PlaneEdge& edge) {
     if (plane.size() == 0) return {};
-    const std::int64_t n_blocks = std::min(most_blocks, gpu::RowPieces{1, plane.size()}.n_blocks());
-    const std::int64_t n_parts = n_blocks * gpu::block_threads;
-    machine_.launch(
-        gpu::InspectPlane<T>{plane.size(), grid.x.size, grid.x.boundary == PlaneBoundary::zero,
-                             grid.y.boundary == PlaneBoundary::zero, plane.data(), n_parts,
-                             parts_.data()},
-        n_blocks);
-    detail::copy_to_host(parts_.data(), found_.data(),
+    const std::int64_t n_parts = inspection_.begin(plane.data(), plane.size(), edge);
+    detail::copy_to_host(inspection_.parts(), found_.data(),
                          n_parts * std::int64_t{sizeof(gpu::PartOfFindings)}, stream_);
     stream_.synchronize();
-    PlaneFindings findings;
-    findings.first_not_finite = plane.size();
-    for (std::int64_t i = 0; i < n_parts; ++i) {
-      const gpu::PartOfFindings& part = found_.data()[i];
-      findings.n_not_finite += part.n_not_finite;
-      findings.first_not_finite = std::min(findings.first_not_finite, part.first_not_finite);
-      findings.largest = std::max(findings.largest, part.largest);
-      findings.largest_at_edge = std::max(findings.largest_at_edge, part.largest_at_edge);
-    }
-    return findings;
+    return gpu::together(found_.data(), n_parts, plane.size());
   }
 
   DeviceStream stream_;
   gpu::DeviceMachine machine_;
   StreamCopies copies_;
-  DeviceBuffer<gpu::PartOfFindings> parts_;
+  Inspection inspection_;
   DeviceBuffer<gpu::PartOfFindings, MemorySpace::pinned> found_;
 };
 
@@ -97,8 +87,8 @@ std::unique_ptr<DevicePlaneValues> make_device_plane_values() {
   return std::make_unique<CudaPlaneValues>();
 }
 
-std::int64_t device_plane_values_bytes() {
-  return most_parts * std::int64_t{sizeof(gpu::PartOfFindings)};
+PlaneValuesBytes device_plane_values_bytes() {
+  return {bytes_of_parts, bytes_of_parts + StreamCopies::bytes_of_all};
 }
 
 }  // namespace ringweave::detail::inline gyro

@@ -28,7 +28,7 @@ std::unique_ptr<ChebyshevOperator> make_cuda_chebyshev_operator(const ChebyshevF
 }
 
 std::unique_ptr<DevicePlaneValues> make_device_plane_values() { lack(); }
-std::int64_t device_plane_values_bytes() { return 0; }
+PlaneValuesBytes device_plane_values_bytes() { return {}; }
 
 template <class T>
 void average_on_device(const RadiusTargets&, ComponentView<const T>, ComponentView<T>) {

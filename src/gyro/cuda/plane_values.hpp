@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 
-#include "base/cuda/arithmetic.hpp"
 #include "base/cuda/block_types.hpp"
 #include "base/cuda/row_pieces.hpp"
 #include "base/host_device.hpp"
+#include "gyro/device_plane_values.hpp"
 
 namespace ringweave::detail::gpu {
 
@@ -46,9 +47,7 @@ struct InspectPlane {
   static constexpr int least_blocks = 8;
   static constexpr double largest_double = std::numeric_limits<double>::max();
   std::int64_t size;
-  std::int64_t n_x;
-  bool x_ends;
-  bool y_ends;
+  PlaneEdge edge;
   const T* plane;
   std::int64_t n_threads;  ///< of all blocks
   PartOfFindings* parts;   ///< [thread]
@@ -73,12 +72,54 @@ struct InspectPlane {
       return;
     }
     if (magnitude > found.largest) found.largest = magnitude;
-    const Quotient at = divide(i, n_x);
-    const bool at_x_end = x_ends && (at.rest == 0 || at.rest == n_x - 1);
-    const bool at_y_end = y_ends && (i < n_x || i >= size - n_x);
-    if ((at_x_end || at_y_end) && magnitude > found.largest_at_edge)
-      found.largest_at_edge = magnitude;
+    if (magnitude > found.largest_at_edge && is_at_edge(i)) found.largest_at_edge = magnitude;
+  }
+  RINGWEAVE_HOST_DEVICE bool is_at_edge(std::int64_t i) const {
+    if (edge.y_ends && (i < edge.n_x || i >= size - edge.n_x)) return true;
+    if (!edge.x_ends) return false;
+    const std::int64_t x = i % edge.n_x;
+    return x == 0 || x == edge.n_x - 1;
   }
 };
+
+/// Inspects planes, by a machine as that of SideSequence.
+template <class Machine>
+class PlaneInspection {
+ public:
+  static constexpr std::int64_t most_parts = std::int64_t{32} * block_threads;  // not measured
+
+  explicit PlaneInspection(Machine& machine)
+      : machine_(&machine), parts_(machine.template allocate<PartOfFindings>(most_parts)) {}
+
+  /// Begins to inspect a plane and returns how many parts there will be.
+  template <class T>
+  std::int64_t begin(const T* plane, std::int64_t size, const PlaneEdge& edge) {
+    const std::int64_t n_blocks =
+        std::min(most_parts / block_threads, RowPieces{1, size}.n_blocks());
+    const std::int64_t n_threads = n_blocks * block_threads;
+    machine_->launch(InspectPlane<T>{size, edge, plane, n_threads, parts_.data()}, n_blocks);
+    return n_threads;
+  }
+  const PartOfFindings* parts() const { return parts_.data(); }  ///< in the machine's memory
+
+ private:
+  Machine* machine_;
+  typename Machine::template Buffer<PartOfFindings> parts_;
+};
+
+/// Returns what all threads found together.
+inline PlaneFindings together(const PartOfFindings* parts, std::int64_t n_parts,
+                              std::int64_t size) {
+  PlaneFindings findings;
+  findings.first_not_finite = size;
+  for (std::int64_t i = 0; i < n_parts; ++i) {
+    const PartOfFindings& part = parts[i];
+    findings.n_not_finite += part.n_not_finite;
+    findings.first_not_finite = std::min(findings.first_not_finite, part.first_not_finite);
+    findings.largest = std::max(findings.largest, part.largest);
+    findings.largest_at_edge = std::max(findings.largest_at_edge, part.largest_at_edge);
+  }
+  return findings;
+}
 
 }  // namespace ringweave::detail::gpu

@@ -11,6 +11,7 @@
 #include "base/device.hpp"
 #include "base/device_buffer.hpp"
 #include "gyro/chebyshev_problem.hpp"
+#include "gyro/gyro_plan.hpp"
 #include "gyro/gyro_problem.hpp"
 #include "gyro/radius_problem.hpp"
 #include "gyro/schemes.hpp"
@@ -179,6 +180,39 @@ TEST_P(GyroaveragesOnDevices, OfManyPlanesThatAreThereAreThoseOfTheHostsPlanes) 
   expect_as_from_the_host<float>(comm(), spec, some_calls);
   spec.method = GyroMethod::dct;
   expect_as_from_the_host<double>(comm(), spec, some_calls);
+}
+
+// A device takes 32 planes at once.
+TEST_P(GyroaveragesOnDevices, OfMorePlanesThanADeviceTakesAreThoseOfTheHostsPlanes) {
+  constexpr GyroCall some_calls[] = {GyroCall::each};
+  for (const GyroMethod method : {GyroMethod::bilinear, GyroMethod::dct})
+    expect_as_from_the_host<double>(comm(), gyro_spec(method, 5, 4, {0.1, 0.8}, 70), some_calls);
+}
+
+TEST_P(GyroaveragesOnDevices, MayReplaceThePlanesThatAreThere) {
+  for (const GyroMethod method : all_gyro_methods) {
+    GyroSpec spec = rectangle(method, {0.3, 0.9}, 2);
+    spec.backend = Backend::cuda;
+    spec.data = MemorySpace::device;
+    Gyroaverage gyro(comm(), spec);
+    const GyroPlanes planes = input_of(GyroCall::pairs);
+    const std::vector<double> in = random_values(values_of(spec, planes), 5);
+    ComponentBuffer<double> part = part_of<double>(spec, gyro.part(), planes, in);
+    DevicePart<double> there(part);
+    gyro.pairs<double>(ComponentView<const double, MemorySpace::device>(there.view()),
+                       there.view());
+    there.copy_to(part);
+    EXPECT_EQ(whole_of<double>(comm(), spec, gyro.part(), planes, std::as_const(part).view()),
+              run_call_on_device<double>(comm(), gyro, GyroCall::pairs, in));
+  }
+}
+
+TEST_P(GyroaveragesOnDevices, OfSharedRowsThatAreThereAreThoseOfTheHostsPlanes) {
+  constexpr GyroCall some_calls[] = {GyroCall::each, GyroCall::each_adjoint};
+  GyroSpec spec = gyro_spec(GyroMethod::bilinear, 40, 400, {0.05}, 1);
+  const GyroPlan plan = plan_gyroaverage(spec, comm().size());
+  EXPECT_EQ(plan.row_parts > 1, comm().size() > 1);
+  expect_as_from_the_host<float>(comm(), spec, some_calls);
 }
 
 TEST_P(GyroaveragesOnDevices, FindValuesThatAreNotFiniteInADevicesMemory) {
