@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Builds the release and runs its tests, those of large sizes apart; then the tests of ranks, of the program and of the
-# installed package with MPICH and without cairo; every test under AddressSanitizer + UndefinedBehaviorSanitizer; the
-# threaded stages under ThreadSanitizer.
+# installed package with MPICH and without cairo; most tests with modules under AddressSanitizer and
+# UndefinedBehaviorSanitizer; the threaded stages under ThreadSanitizer.
 #   scripts/test.sh [release|large|release-mpich|asan|tsan ...]      default: all five
 set -euo pipefail
 cd "$(dirname "$0")/.."

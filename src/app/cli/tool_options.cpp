@@ -157,10 +157,10 @@ void declare_model(CLI::App& command, ModelOptions& options) {
   group
       .value("--points", options.points, "N",
              "Predict a transform to this many points all over the sphere, with --lmax instead "
-             "of a grid, on the host.")
+             "of a grid.")
       ->check(positive_number());
   group.flag("--lens", options.lens,
-             "Predict a lensed map on the grid, with its deflection, on the host.");
+             "Predict a lensed map on the grid, with its deflection, which is on the host.");
   group
       .value("--epsilon", options.epsilon, "X",
              "--points, --lens: rms error of the values over the rms of the field, 1e-13 to 0.1. "
