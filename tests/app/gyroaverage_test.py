@@ -524,6 +524,12 @@ class Gyroaverage(program.ProgramTest):
         np.testing.assert_array_equal(self.averages("phi.h5", "--rho-file", "radii.h5:fine"),
                                       self.averages("phi.h5", "--rho", "0.1,0.2,0.3"))
         self.refused("radius nan (number 2)", "phi.h5", "--rho-file", "radii.h5:missing")
+        for name, radii in (("rho_hole.h5", [0.1, 9.97e36, 0.3]), ("rho_nan.h5", [0.1, np.nan, 0.3])):
+            write_field(self.folder / name, np.ones((3, N, N)), self.nodes, self.nodes, axes=[("rho", np.array(radii))])
+            with h5py.File(self.folder / name, "a") as file:
+                file["rho"].attrs["_FillValue"] = 9.97e36
+            self.refused((f"/rho is {radii[1]}", "at index 1", "give its radii"), name,
+                         "--combine", "pairs", code=2)
         write_field(self.folder / "rho.h5", np.ones((4, N, N)), self.nodes, self.nodes, axes=[("rho", np.array(RADII))])
         self.refused("4 indices of rho", "rho.h5", "--combine", "pairs", "--rho", "0.1,0.2")
         self.refused("index 1 of rho", "rho.h5", "--combine", "pairs", "--rho", "0,0.12,0.5,1.3")

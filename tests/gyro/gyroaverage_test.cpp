@@ -105,6 +105,43 @@ TEST(Gyroaverage, CirclesOnUnequalSpacingsAreRoundInTheCoordinates) {
   }
 }
 
+/// Applies rows of the operator to planes [field][node].
+std::vector<double> by_rows(const GyroSpec& spec, double radius,
+                            const std::vector<double>& planes) {
+  const PlaneGrid& grid = spec.grid;
+  const std::int64_t n = grid.n_nodes();
+  std::vector<double> averages(planes.size(), 0.0);
+  for (std::int64_t target = 0; target < n; ++target) {
+    const std::vector<GyroWeight> row =
+        circle_row(grid, spec.method, grid.x.node(target % grid.x.size),
+                   grid.y.node(target / grid.x.size), radius);
+    for (std::int64_t plane = 0; plane < ssize64(planes) / n; ++plane) {
+      for (const GyroWeight& node : row) {
+        averages[to_size(plane * n + target)] +=
+            node.weight * planes[to_size(plane * n + node.y * grid.x.size + node.x)];
+      }
+    }
+  }
+  return averages;
+}
+
+TEST(Gyroaverage, TwiceIsTheOperatorAppliedTwice) {
+  const Communicator comm = Communicator::world();
+  for (const GyroMethod method : all_gyro_methods) {
+    const GyroSpec spec = gyro_spec(method, 12, 12, {0.35, 1.1}, 2);
+    Gyroaverage gyro(comm, spec);
+    const std::vector<double> fields = random_values(values_of(spec, input_of(GyroCall::each)), 5);
+    const std::vector<double> twice = run_call<double>(
+        comm, gyro, GyroCall::pairs, run_call<double>(comm, gyro, GyroCall::each, fields));
+    std::vector<double> expected;
+    for (const double radius : spec.radii) {
+      const std::vector<double> of_radius = by_rows(spec, radius, by_rows(spec, radius, fields));
+      expected.insert(expected.end(), of_radius.begin(), of_radius.end());
+    }
+    expect_within({twice}, {expected}, tolerance::gyroaverage);
+  }
+}
+
 TEST(Gyroaverage, OtherTargetsOfMethodChebyshev) {
   const Communicator comm = Communicator::world();
   GyroSpec spec = gyro_spec(GyroMethod::chebyshev, 12, 12, {0.3, 0.9}, 3);

@@ -415,7 +415,7 @@ void declare_gyroaverage(CLI::App& command, GyroaverageOptions& options) {
   group
       .value("--padding", options.padding, "NODES",
              "--method dct: nodes of zeros added at each end of an axis with boundary zero. "
-             "Default: the least, half of the largest radius.")
+             "Default: the least, half of each radius.")
       ->check(non_negative_number());
   group.value("--domain", options.domain, "X0:X1,Y0:Y1",
               "Coordinates of the outermost nodes, for files without; of a periodic axis X1 is "

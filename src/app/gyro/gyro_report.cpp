@@ -17,6 +17,7 @@ namespace {
 
 /// Indicators above this are told.
 constexpr double worth_a_warning = 1e-6;
+constexpr double estimate_worth_a_warning = 0.01;
 
 const char* words_of(PlaneNodes nodes) {
   return nodes == PlaneNodes::chebyshev ? "Chebyshev" : "equispaced";
@@ -108,7 +109,10 @@ void record_gyro_errors(Run& run, const GyroJob& job, const GyroErrors& errors) 
   if (has_indicator(job)) entry["error_indicator"] = indicator;
   if (errors.estimated) {
     entry["estimated_error"] = *errors.estimated;
-    run.say(fmt::format("estimated error: {:.2g} of the largest average", *errors.estimated));
+    const std::string text =
+        fmt::format("estimated error: {:.2g} of the largest average", *errors.estimated);
+    *errors.estimated > estimate_worth_a_warning ? run.warn(text + "; use more nodes")
+                                                 : run.say(text);
   }
   if (indicator <= worth_a_warning) return;
   run.warn(is_dct

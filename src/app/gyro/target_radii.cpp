@@ -141,11 +141,15 @@ void require_plan(Run& run, const GyroJob& job, const TargetShare& share) {
       with_program({{"fields and averages", share.most_fields * bytes_of_field(job, share)},
                     {"radii", own * std::int64_t{sizeof(double)}}});
   record_memory(run, estimate);
+  const std::string reason =
+      "every circle has a radius of its own, so ranks share rows of averages and have whole fields";
+  run.report["plan"]["gyroaverage"] = {{"row_parts", run.comm.size()}, {"reason", reason}};
   run.report["gyroaverage"] = {
       {"method", word_of(job.spec.method)},   {"adjoint", job.is_adjoint()},
       {"rho_field", job.options.rho_field},   {"fields", job.n_fields},
       {"fields_of_batch", share.most_fields}, {"batches", share.n_steps}};
   if (run.options.dry_run || run.options.verbose) {
+    run.say(fmt::format("  ranks: {} for rows; {}", run.comm.size(), reason));
     PlanTable table(run);
     table.count("fields of a batch", std::min(share.most_fields, share.n_fields()));
     table.count("rows of averages", share.n_rows());

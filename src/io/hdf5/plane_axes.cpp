@@ -68,9 +68,11 @@ int rank_of(const Hdf5Handle& dataset) {
   return H5Sget_simple_extent_ndims(space.id());
 }
 
-/// Reads one finite number for each index of an axis. Error  DataError.
+/// Reads one finite number for each index of an axis.
+/// missing  numbers that stand for none
+/// Error    DataError
 std::vector<double> coordinates_of(const AxisSearch& search, const std::string& dataset,
-                                   const PlaneFileAxis& axis) {
+                                   std::span<const double> missing, const PlaneFileAxis& axis) {
   const Hdf5Shape shape =
       inspect_hdf5_dataset(search.file, search.path, dataset, 1, EmptyDataset::accept);
   if (shape.dims[0] != axis.size) {
@@ -80,10 +82,11 @@ std::vector<double> coordinates_of(const AxisSearch& search, const std::string& 
   }
   std::vector<double> values = read_small_dataset(search.file, search.path, dataset, most_nodes);
   for (std::size_t i = 0; i < values.size(); ++i) {
-    if (!std::isfinite(values[i])) {
-      throw DataError(search.path, fmt::format("/{} is {} at index {}; expected finite coordinates",
-                                               dataset, values[i], i));
-    }
+    const bool is_missing = std::find(missing.begin(), missing.end(), values[i]) != missing.end();
+    if (std::isfinite(values[i]) && !is_missing) continue;
+    throw DataError(search.path,
+                    fmt::format("/{} is {} at index {}{}; expected finite coordinates", dataset,
+                                values[i], i, is_missing ? ", a missing value" : ""));
   }
   return values;
 }
@@ -114,16 +117,18 @@ void describe_axis(const AxisSearch& search, const std::string& dataset, bool is
         dataset, rank, axis.name));
     return;
   }
+  const std::vector<double> missing = attributes.missing_values();
   if (is_of_plane) {
-    axis.coordinates = coordinates_of(search, dataset, axis);
+    axis.coordinates = coordinates_of(search, dataset, missing, axis);
     require_ascending(search, dataset, axis.coordinates);
   } else {
     try {
-      axis.coordinates = coordinates_of(search, dataset, axis);
-    } catch (const DataError&) {
-      warnings.push_back(
-          fmt::format("/{} is no list of {} finite numbers; axis {} has no coordinates", dataset,
-                      axis.size, axis.name));
+      axis.coordinates = coordinates_of(search, dataset, missing, axis);
+    } catch (const DataError& error) {
+      std::string_view why = error.what();
+      if (why.starts_with(search.path + ": ")) why.remove_prefix(search.path.size() + 2);
+      warnings.push_back(fmt::format("axis {} has no coordinates, because it needs {} numbers: {}",
+                                     axis.name, axis.size, why));
     }
   }
   if (!axis.coordinates.empty() && is_single(opened)) axis.precision = Precision::single_;

@@ -363,6 +363,10 @@ TEST(Instructions, LoadParametersOfEveryWidth) {
   };
   EXPECT_EQ(difference("ld.param.f64 %d, [data];"), 0U);
   EXPECT_EQ(difference("ld.param.v2.u32 {%a, %b}, [data]; mov.b64 %d, {%a, %b};"), 0U);
+  // The second and third byte of a number, in their places.
+  EXPECT_EQ(values_of("ld.param.v2.u8 {%a, %b}, [data+2]; shl.b64 %b, %b, 8; or.b64 %d, %a, %b; "
+                      "shr.u64 %a, %data, 16; and.b64 %a, %a, 65535; sub.s64 %d, %d, %a;")[0],
+            0U);
   EXPECT_EQ(difference("ld.param.u32 %a, [data]; ld.param.s32 %b, [data+4]; mov.b64 %d, {%a, %b};"),
             0U);
 }
