@@ -16,7 +16,6 @@ done | xargs -r cmake --build build/asan --target >/dev/null
 
 sources=$(for folder in "$@"; do
   sed -n 's/^ *"file": "\(.*\)".*/\1/p' build/asan/compile_commands.json |
-    grep -E "^$PWD/($folder|build/asan/$folder/.*/Unity)/" || echo "$folder has no sources in build/asan" >&2
+    grep -E "^$PWD/($folder|build/asan/$folder/.*/Unity)/" || { echo "$folder has no sources in build/asan" >&2; exit 2; }
 done)
-[ -n "$sources" ] || exit 2
 xargs -P "$(nproc)" -n 4 clang-tidy -p build/asan --quiet --warnings-as-errors='*' <<<"$sources"

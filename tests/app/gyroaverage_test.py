@@ -530,6 +530,12 @@ class Gyroaverage(program.ProgramTest):
                 file["rho"].attrs["_FillValue"] = 9.97e36
             self.refused((f"/rho is {radii[1]}", "at index 1", "give its radii"), name,
                          "--combine", "pairs", code=2)
+        # Several missing values: they are not told apart from numbers.
+        write_field(self.folder / "rho_list.h5", np.ones((3, N, N)), self.nodes, self.nodes,
+                    axes=[("rho", np.array(RADII[:3]))])
+        with h5py.File(self.folder / "rho_list.h5", "a") as file:
+            file["rho"].attrs["missing_value"] = [-1.0, 9e36]
+        self.averages("rho_list.h5", "--combine", "pairs")
         write_field(self.folder / "rho.h5", np.ones((4, N, N)), self.nodes, self.nodes, axes=[("rho", np.array(RADII))])
         self.refused("4 indices of rho", "rho.h5", "--combine", "pairs", "--rho", "0.1,0.2")
         self.refused("index 1 of rho", "rho.h5", "--combine", "pairs", "--rho", "0,0.12,0.5,1.3")

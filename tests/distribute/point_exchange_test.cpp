@@ -340,7 +340,7 @@ TEST_P(OnEveryRankCount, WrongValuesOfOneRankAreRefusedByAll) {
 
 TEST_P(OnEveryRankCount, MemoryThatFailsTwoRanksFailsAll) {
   if (comm().size() == 1) return;
-  if (is_sanitized()) GTEST_SKIP() << "AddressSanitizer ends the program that asks for so much";
+  if (is_sanitized()) GTEST_SKIP() << "sanitizers end the program that asks for so much";
   // One row, which rank 0 owns, and one point, which rank 1 lists: the others need no memory.
   const FineRows rows = fine_rows(60, 128, 1);
   PointList points;

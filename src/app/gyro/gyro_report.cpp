@@ -15,7 +15,7 @@
 namespace ringweave::detail::inline app {
 namespace {
 
-/// Indicators above this are told.
+/// Indicators, and estimates, above these are warned of.
 constexpr double worth_a_warning = 1e-6;
 constexpr double estimate_worth_a_warning = 0.01;
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <string_view>
 
 #include "base/checked_cast.hpp"
@@ -68,6 +69,15 @@ int rank_of(const Hdf5Handle& dataset) {
   return H5Sget_simple_extent_ndims(space.id());
 }
 
+/// Returns the numbers that stand for none; nothing if an attribute lists several.
+std::vector<double> missing_numbers(const Hdf5AttributeReader& attributes) {
+  try {
+    return attributes.missing_values();
+  } catch (const DataError&) {
+    return {};
+  }
+}
+
 /// Reads one finite number for each index of an axis.
 /// missing  numbers that stand for none
 /// Error    DataError
@@ -117,7 +127,7 @@ void describe_axis(const AxisSearch& search, const std::string& dataset, bool is
         dataset, rank, axis.name));
     return;
   }
-  const std::vector<double> missing = attributes.missing_values();
+  const std::vector<double> missing = missing_numbers(attributes);
   if (is_of_plane) {
     axis.coordinates = coordinates_of(search, dataset, missing, axis);
     require_ascending(search, dataset, axis.coordinates);
