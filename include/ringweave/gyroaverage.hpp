@@ -126,8 +126,9 @@ struct GyroPart {
   friend bool operator==(const GyroPart&, const GyroPart&) = default;
 };
 
-/// Takes how many of a rank's radii have their tables, or how many averages (of one field over one
-/// radius) a call has formed on a rank.
+/// Takes how much is done, and of how much: of a rank's radii, those that have tables; of the
+/// averages of one field over one radius that a call forms on a rank; of rows, or of fields on a
+/// device, where radii differ from node to node.
 using GyroProgress = std::function<void(std::int64_t done, std::int64_t total)>;
 
 /// Averages of fields f(x, y) over circles of radius rho about the nodes,
@@ -276,6 +277,7 @@ std::vector<GyroWeight> circle_row(const PlaneGrid& grid, GyroMethod method, dou
 /// radii    of the nodes of rows [row_begin, row_end), [row][x]; in the units of the coordinates
 /// fields   whole planes, [field][y][x]
 /// results  rows [row_begin, row_end) of them, [field][row][x]; overwritten
+/// progress called by the calling thread, now and then; it must not throw
 /// Error    UsageError as those of Gyroaverage; for another method, rows that the grid lacks, a
 ///          radius that is negative or not finite (named), other shapes, and a backend that the
 ///          build lacks; ResourceError from a device
@@ -283,7 +285,7 @@ template <class T>
 void gyroaverage_with_radii(const PlaneGrid& grid, GyroMethod method, std::span<const double> radii,
                             std::int64_t row_begin, std::int64_t row_end,
                             ComponentView<const T> fields, ComponentView<T> results,
-                            Backend backend = Backend::host);
+                            Backend backend = Backend::host, const GyroProgress& progress = {});
 
 /// Adds the transpose of gyroaverage_with_radii() from rows [row_begin, row_end) of results to
 /// whole planes. Takes 16 planes of doubles for each field on the host. Not collective.
@@ -294,6 +296,7 @@ template <class T>
 void gyroaverage_with_radii_adjoint(const PlaneGrid& grid, GyroMethod method,
                                     std::span<const double> radii, std::int64_t row_begin,
                                     std::int64_t row_end, ComponentView<const T> results,
-                                    ComponentView<T> fields, Backend backend = Backend::host);
+                                    ComponentView<T> fields, Backend backend = Backend::host,
+                                    const GyroProgress& progress = {});
 
 }  // namespace ringweave

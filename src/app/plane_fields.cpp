@@ -45,10 +45,11 @@ void describe_axis(Run& run, const PlaneFileAxis& axis, bool is_of_plane) {
   run.say(words);
 }
 
-/// The range of values, and the largest |value| of a field at its edge over that of all of it.
+/// The range of values, the largest |value| at an edge, and that of a field over its largest one.
 struct PlaneRange {
   double low = std::numeric_limits<double>::infinity();
   double high = -std::numeric_limits<double>::infinity();
+  double at_edge = 0;
   double edge = 0;
 };
 
@@ -67,6 +68,7 @@ void add_field(const Communicator& comm, const PlaneHeader& header, const PlaneF
   }
   largest = comm.max(largest);
   at_edge = comm.max(at_edge);
+  range.at_edge = std::max(range.at_edge, at_edge);
   if (largest > 0) range.edge = std::max(range.edge, at_edge / largest);
 }
 
@@ -131,8 +133,9 @@ void describe_plane(Run& run, const std::string& path, const std::string& field,
       run.say(fmt::format("  keyword: {} = {}", keyword.name, text_of_value(keyword)));
   }
   const PlaneRange range = range_of(run.comm, reader);
-  run.say(fmt::format("  values {:.6g} to {:.6g}, largest at the edge / largest {:.3g}", range.low,
-                      range.high, range.edge));
+  run.say(fmt::format(
+      "  values {:.6g} to {:.6g}, at the edge up to {:.6g}, largest at the edge / largest {:.3g}",
+      range.low, range.high, range.at_edge, range.edge));
 }
 
 }  // namespace ringweave::detail::inline app

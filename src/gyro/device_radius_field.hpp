@@ -24,10 +24,10 @@ struct RadiusTargets {
 /// results  overwritten
 template <class T>
 void average_on_device(const RadiusTargets& targets, ComponentView<const T> fields,
-                       ComponentView<T> results);
+                       ComponentView<T> results, const GyroProgress& progress);
 /// fields  added to
 template <class T>
 void transpose_on_device(const RadiusTargets& targets, ComponentView<const T> results,
-                         ComponentView<T> fields);
+                         ComponentView<T> fields, const GyroProgress& progress);
 
 }  // namespace ringweave::detail::inline gyro

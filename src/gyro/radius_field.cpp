@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <fmt/format.h>
+#include <omp.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstdint>
 #include <span>
@@ -105,6 +107,23 @@ class RadiusField {
   TargetWeights weights_;
 };
 
+/// Counts what all threads have done; the calling one tells.
+class SharedProgress {
+ public:
+  SharedProgress(const GyroProgress& progress, std::int64_t total)
+      : progress_(progress), total_(total) {}
+
+  void add(std::int64_t n) {
+    const std::int64_t done = done_ += n;
+    if (progress_ && omp_get_thread_num() == 0) progress_(done, total_);
+  }
+
+ private:
+  const GyroProgress& progress_;
+  std::int64_t total_;
+  std::atomic<std::int64_t> done_{0};
+};
+
 /// Averages all fields over the circles of one row.
 /// sums  scratch, [field][x]
 template <class T>
@@ -163,18 +182,21 @@ template <class T>
 void gyroaverage_with_radii(const PlaneGrid& grid, GyroMethod method, std::span<const double> radii,
                             std::int64_t row_begin, std::int64_t row_end,
                             ComponentView<const T> fields, ComponentView<T> results,
-                            Backend backend) {
+                            Backend backend, const GyroProgress& progress) {
   const RadiusField operators(grid, method, radii, row_begin, row_end);
   operators.check_shapes(fields.size(), results.size(), fields.n_components(),
                          results.n_components());
-  if (backend == Backend::cuda) return average_on_device(operators.targets(), fields, results);
+  if (backend == Backend::cuda)
+    return average_on_device(operators.targets(), fields, results, progress);
   FirstError error;
+  SharedProgress shared(progress, operators.n_rows());
 #pragma omp parallel
   {
     std::vector<double> sums;
 #pragma omp for schedule(dynamic)
     for (std::int64_t row = 0; row < operators.n_rows(); ++row) {
       error.guard([&] { average_row(operators, row, fields, results, sums); });
+      shared.add(1);
     }
   }
   error.rethrow();
@@ -184,23 +206,29 @@ template <class T>
 void gyroaverage_with_radii_adjoint(const PlaneGrid& grid, GyroMethod method,
                                     std::span<const double> radii, std::int64_t row_begin,
                                     std::int64_t row_end, ComponentView<const T> results,
-                                    ComponentView<T> fields, Backend backend) {
+                                    ComponentView<T> fields, Backend backend,
+                                    const GyroProgress& progress) {
   const RadiusField operators(grid, method, radii, row_begin, row_end);
   operators.check_shapes(fields.size(), results.size(), fields.n_components(),
                          results.n_components());
-  if (backend == Backend::cuda) return transpose_on_device(operators.targets(), results, fields);
+  if (backend == Backend::cuda)
+    return transpose_on_device(operators.targets(), results, fields, progress);
   const std::int64_t n_rows = operators.n_rows();
   const std::int64_t n_parts = std::min(n_transposed_parts, n_rows);
   const std::int64_t n_fields = fields.n_components();
   const std::int64_t part_size = n_fields * fields.size();
   HostBuffer<double> parts(n_parts * part_size);
   FirstError error;
+  SharedProgress shared(progress, n_rows);
 #pragma omp parallel for schedule(dynamic)
   for (std::int64_t part = 0; part < n_parts; ++part) {
+    const std::int64_t begin = part * n_rows / n_parts;
+    const std::int64_t end = (part + 1) * n_rows / n_parts;
     error.guard([&] {
-      spread_rows(operators, part * n_rows / n_parts, (part + 1) * n_rows / n_parts, results,
+      spread_rows(operators, begin, end, results,
                   {parts.data() + part * part_size, n_fields, fields.size()});
     });
+    shared.add(end - begin);
   }
   error.rethrow();
   add_parts(parts, n_parts, fields);
@@ -208,16 +236,16 @@ void gyroaverage_with_radii_adjoint(const PlaneGrid& grid, GyroMethod method,
 
 template void gyroaverage_with_radii(const PlaneGrid&, GyroMethod, std::span<const double>,
                                      std::int64_t, std::int64_t, ComponentView<const float>,
-                                     ComponentView<float>, Backend);
+                                     ComponentView<float>, Backend, const GyroProgress&);
 template void gyroaverage_with_radii(const PlaneGrid&, GyroMethod, std::span<const double>,
                                      std::int64_t, std::int64_t, ComponentView<const double>,
-                                     ComponentView<double>, Backend);
+                                     ComponentView<double>, Backend, const GyroProgress&);
 template void gyroaverage_with_radii_adjoint(const PlaneGrid&, GyroMethod, std::span<const double>,
                                              std::int64_t, std::int64_t, ComponentView<const float>,
-                                             ComponentView<float>, Backend);
+                                             ComponentView<float>, Backend, const GyroProgress&);
 template void gyroaverage_with_radii_adjoint(const PlaneGrid&, GyroMethod, std::span<const double>,
                                              std::int64_t, std::int64_t,
                                              ComponentView<const double>, ComponentView<double>,
-                                             Backend);
+                                             Backend, const GyroProgress&);
 
 }  // namespace ringweave

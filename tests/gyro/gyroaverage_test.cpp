@@ -280,6 +280,31 @@ TEST(Gyroaverage, ProgressCountsTheRadiiOfMethodChebyshev) {
   EXPECT_EQ(counts, expected);
 }
 
+TEST(GyroaverageWithRadii, ProgressCountsRows) {
+  const PlaneGrid grid = gyro_spec(GyroMethod::bilinear, 13, 11, {}, 1).grid;
+  const std::vector<double> radii(to_size(5 * 13), 0.3);
+  std::vector<double> fields(to_size(grid.n_nodes()), 1);
+  std::vector<double> rows(radii.size(), 1);
+  for (const bool is_average : {true, false}) {
+    std::vector<std::int64_t> counts;
+    const GyroProgress progress = [&](std::int64_t done, std::int64_t total) {
+      EXPECT_EQ(total, 5);
+      counts.push_back(done);
+    };
+    is_average ? gyroaverage_with_radii<double>(
+                     grid, GyroMethod::bilinear, radii, 2, 7,
+                     ComponentView<const double>(fields.data(), 1, grid.n_nodes()),
+                     {rows.data(), 1, ssize64(rows)}, Backend::host, progress)
+               : gyroaverage_with_radii_adjoint<double>(
+                     grid, GyroMethod::bilinear, radii, 2, 7,
+                     ComponentView<const double>(rows.data(), 1, ssize64(rows)),
+                     {fields.data(), 1, grid.n_nodes()}, Backend::host, progress);
+    EXPECT_TRUE(std::is_sorted(counts.begin(), counts.end()));
+    ASSERT_FALSE(counts.empty());
+    EXPECT_EQ(counts.back(), 5);  // one thread for each rank
+  }
+}
+
 TEST(Gyroaverage, ProgressCountsTheAveragesOfEveryCall) {
   const Communicator comm = Communicator::world();
   for (const GyroMethod method : all_gyro_methods) {

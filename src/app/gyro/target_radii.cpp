@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -168,6 +169,7 @@ struct TargetStep {
   ComponentView<T> planes;  ///< whole ones of fields
   ComponentView<T> rows;    ///< of averages
   Backend backend;
+  GyroProgress progress;
 };
 
 /// Averages the fields of a step, or transposes their averages. Collective.
@@ -178,17 +180,17 @@ void average_step(Run& run, const GyroJob& job, const TargetShare& share,
   const GyroMethod method = job.spec.method;
   const Communicator node = run.comm.node_local();
   agree(run.comm, [&] {
-    const auto& [planes, rows, backend] = step;
+    const auto& [planes, rows, backend, progress] = step;
     if (rows.n_components() == 0) return;
     if (backend == Backend::cuda) choose_device(node.rank());
     if (!job.is_adjoint()) {
       return gyroaverage_with_radii<T>(grid, method, radii, share.row_begin, share.row_end, planes,
-                                       rows, backend);
+                                       rows, backend, progress);
     }
     for (std::int64_t c = 0; c < planes.n_components(); ++c)
       std::fill_n(planes.component(c).data(), planes.size(), T{0});
     gyroaverage_with_radii_adjoint<T>(grid, method, radii, share.row_begin, share.row_end, rows,
-                                      planes, backend);
+                                      planes, backend, progress);
   });
 }
 
@@ -205,6 +207,9 @@ void average_stored(Run& run, const GyroJob& job, const TargetShare& share,
   });
   run.progress.stage("averaging");
   Backend backend = job.spec.backend;
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point last_shown = Clock::now();
+  std::int64_t of_step = 1;  // what a step counts: rows, on a device fields
   for (std::int64_t step = 0; step < share.n_steps; ++step) {
     const std::vector<std::int64_t> fields = share.fields_of(step);
     const PlaneFilePart whole_part{fields, 0, n_rows};
@@ -217,16 +222,22 @@ void average_stored(Run& run, const GyroJob& job, const TargetShare& share,
       reader.read(job.is_adjoint() ? own_part : whole_part,
                   job.is_adjoint() ? MapView<T>(rows) : MapView<T>(planes));
     }
+    const auto show = [&](std::int64_t done, std::int64_t total) {
+      of_step = total;
+      if (Clock::now() < last_shown + std::chrono::seconds(1)) return;
+      last_shown = Clock::now();
+      run.progress.step(step * total + done, share.n_steps * total);
+    };
     {
       const StageTimer timer(&run.times, "average");
       made_where_it_fits(run, job.options.backend, backend, [&] {
-        average_step<T>(run, job, share, radii, {planes, rows, backend});
+        average_step<T>(run, job, share, radii, {planes, rows, backend, show});
       });
     }
     const StageTimer timer(&run.times, "write");
     writer.write(job.is_adjoint() ? whole_part : own_part,
                  MapView<const T>(job.is_adjoint() ? planes : rows));
-    run.progress.step(step + 1, share.n_steps);
+    run.progress.step((step + 1) * of_step, share.n_steps * of_step);
   }
 }
 

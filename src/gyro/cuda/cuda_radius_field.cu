@@ -34,23 +34,27 @@ class CudaRadiusField {
   CudaRadiusField& operator=(const CudaRadiusField&) = delete;
 
   template <class T>
-  void average(ComponentView<const T> fields, ComponentView<T> results) {
+  void average(ComponentView<const T> fields, ComponentView<T> results,
+               const GyroProgress& progress) {
     for (std::int64_t first = 0; first < fields.n_components(); first += most_planes_) {
       const std::int64_t n = std::min(most_planes_, fields.n_components() - first);
       upload(fields.components(first, n), fields_.data());
       sequence_.average(n, fields_.data(), results_.data());
       download(results_.data(), results.components(first, n),
                [](T& to, double value) { to = static_cast<T>(value); });
+      if (progress) progress(first + n, fields.n_components());
     }
   }
   template <class T>
-  void transpose(ComponentView<const T> results, ComponentView<T> fields) {
+  void transpose(ComponentView<const T> results, ComponentView<T> fields,
+                 const GyroProgress& progress) {
     for (std::int64_t first = 0; first < fields.n_components(); first += most_planes_) {
       const std::int64_t n = std::min(most_planes_, fields.n_components() - first);
       upload(results.components(first, n), results_.data());
       sequence_.transpose(n, results_.data(), fields_.data());
       download(fields_.data(), fields.components(first, n),
                [](T& to, double value) { to = static_cast<T>(static_cast<double>(to) + value); });
+      if (progress) progress(first + n, fields.n_components());
     }
   }
 
@@ -92,22 +96,22 @@ class CudaRadiusField {
 
 template <class T>
 void average_on_device(const RadiusTargets& targets, ComponentView<const T> fields,
-                       ComponentView<T> results) {
-  CudaRadiusField(targets, fields.n_components()).average(fields, results);
+                       ComponentView<T> results, const GyroProgress& progress) {
+  CudaRadiusField(targets, fields.n_components()).average(fields, results, progress);
 }
 template <class T>
 void transpose_on_device(const RadiusTargets& targets, ComponentView<const T> results,
-                         ComponentView<T> fields) {
-  CudaRadiusField(targets, fields.n_components()).transpose(results, fields);
+                         ComponentView<T> fields, const GyroProgress& progress) {
+  CudaRadiusField(targets, fields.n_components()).transpose(results, fields, progress);
 }
 
 template void average_on_device(const RadiusTargets&, ComponentView<const float>,
-                                ComponentView<float>);
+                                ComponentView<float>, const GyroProgress&);
 template void average_on_device(const RadiusTargets&, ComponentView<const double>,
-                                ComponentView<double>);
+                                ComponentView<double>, const GyroProgress&);
 template void transpose_on_device(const RadiusTargets&, ComponentView<const float>,
-                                  ComponentView<float>);
+                                  ComponentView<float>, const GyroProgress&);
 template void transpose_on_device(const RadiusTargets&, ComponentView<const double>,
-                                  ComponentView<double>);
+                                  ComponentView<double>, const GyroProgress&);
 
 }  // namespace ringweave::detail::inline gyro

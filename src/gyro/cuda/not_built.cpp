@@ -31,20 +31,22 @@ std::unique_ptr<DevicePlaneValues> make_device_plane_values() { lack(); }
 PlaneValuesBytes device_plane_values_bytes() { return {}; }
 
 template <class T>
-void average_on_device(const RadiusTargets&, ComponentView<const T>, ComponentView<T>) {
+void average_on_device(const RadiusTargets&, ComponentView<const T>, ComponentView<T>,
+                       const GyroProgress&) {
   lack();
 }
 template <class T>
-void transpose_on_device(const RadiusTargets&, ComponentView<const T>, ComponentView<T>) {
+void transpose_on_device(const RadiusTargets&, ComponentView<const T>, ComponentView<T>,
+                         const GyroProgress&) {
   lack();
 }
 template void average_on_device(const RadiusTargets&, ComponentView<const float>,
-                                ComponentView<float>);
+                                ComponentView<float>, const GyroProgress&);
 template void average_on_device(const RadiusTargets&, ComponentView<const double>,
-                                ComponentView<double>);
+                                ComponentView<double>, const GyroProgress&);
 template void transpose_on_device(const RadiusTargets&, ComponentView<const float>,
-                                  ComponentView<float>);
+                                  ComponentView<float>, const GyroProgress&);
 template void transpose_on_device(const RadiusTargets&, ComponentView<const double>,
-                                  ComponentView<double>);
+                                  ComponentView<double>, const GyroProgress&);
 
 }  // namespace ringweave::detail::inline gyro
