@@ -6,6 +6,7 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace ringweave::detail::inline app {
@@ -83,12 +84,17 @@ void Progress::stage(const std::string& name) {
 
 void Progress::step(std::int64_t done, std::int64_t total, const std::string& note) {
   if (style_ == Style::silent || stage_.empty()) return;
+  stepped_ = Clock::now();
   const std::string left =
       done > 0 ? fmt::format(", {} left", duration(seconds_of_stage() / static_cast<double>(done) *
                                                    static_cast<double>(total - done)))
                : "";
   show(fmt::format("{}: {}/{}{}{}{}", stage_, done, total, left, note.empty() ? "" : ", ", note),
        "");
+}
+
+void Progress::short_step(std::int64_t done, std::int64_t total) {
+  if (Clock::now() >= std::max(stepped_, start_) + std::chrono::seconds(1)) step(done, total);
 }
 
 void Progress::finish() {

@@ -31,6 +31,8 @@ class Progress {
   /// Reports that step `done` of `total` of the current stage is finished; shows both and the time
   /// left.
   void step(std::int64_t done, std::int64_t total, const std::string& note = "");
+  /// Does the same for many short steps: shows one a second at most.
+  void short_step(std::int64_t done, std::int64_t total);
   void finish();
 
  private:
@@ -47,6 +49,7 @@ class Progress {
   double log_seconds_ = 0;
   std::string stage_{};
   Clock::time_point start_{};
+  Clock::time_point stepped_{};  ///< the last step
   Clock::time_point logged_ = Clock::now();
 };
 

@@ -46,6 +46,7 @@ class DevicePlaneValues {
   virtual void copy_to_host(const double* from, double* to, std::int64_t n) = 0;
   virtual void copy_from_host(const double* from, double* to, std::int64_t n) = 0;
 
+  /// Looks for values that are not finite, and for the largest, also at the edge.
   virtual PlaneFindings inspect(View<const double, MemorySpace::device> plane,
                                 const PlaneEdge& edge) = 0;
   virtual PlaneFindings inspect(View<const float, MemorySpace::device> plane,

@@ -169,8 +169,7 @@ void check_gyro_spec(const GyroSpec& spec) {
   if (spec.data == MemorySpace::pinned)
     throw UsageError(
         "data of the specification is pinned memory; fields and results are in the host's memory "
-        "or "
-        "in a device's; correct it");
+        "or in a device's; correct it");
   if (spec.data == MemorySpace::device && spec.backend != Backend::cuda) {
     throw UsageError(
         "gyroaverages of fields in a device's memory are formed there: choose the CUDA backend");

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <utility>
 
@@ -47,8 +46,8 @@ class PlaneRun {
     });
     shares_rows_ = run.comm.max(buffers.n_between) > 0;
     if (shares_rows_) rows_ = ranks_of_rows(run, part_);
-    gyroaverage_.on_progress([this](std::int64_t done, std::int64_t) {
-      if (last_shown_ + std::chrono::seconds(1) < Clock::now()) show(done);
+    gyroaverage_.on_progress([this](std::int64_t done, std::int64_t of_call) {
+      run_.progress.short_step(n_calls_ * of_call + done, n_all_calls_ * of_call);
     });
   }
   ~PlaneRun() { gyroaverage_.on_progress({}); }
@@ -64,12 +63,10 @@ class PlaneRun {
     job_.is_adjoint() ? transpose_again() : forward_again();
     count();
   }
-  /// Shows how far this rank is: the calls that have ended, and `done` averages of the next one.
-  void show(std::int64_t done) {
+  /// Shows how many averages of this rank are formed.
+  void show() {
     const std::int64_t of_call = part_.n_radii() * part_.n_fields();
-    if (part_.is_empty()) return;
-    run_.progress.step(n_calls_ * of_call + done, n_all_calls_ * of_call);
-    last_shown_ = Clock::now();
+    if (!part_.is_empty()) run_.progress.step(n_calls_ * of_call, n_all_calls_ * of_call);
   }
   /// Returns what was counted on all ranks. Collective.
   BatchTotals totals() const {
@@ -77,8 +74,6 @@ class PlaneRun {
   }
 
  private:
-  using Clock = std::chrono::steady_clock;
-
   ComponentView<const T> given() const { return in_.view(); }
 
   /// Adds what the last call of Gyroaverage tells.
@@ -156,7 +151,6 @@ class PlaneRun {
   BatchTotals totals_{};
   std::int64_t n_calls_ = 0;  ///< so far
   std::int64_t n_all_calls_;
-  Clock::time_point last_shown_ = Clock::now();
 };
 
 template <class T>
@@ -178,7 +172,7 @@ BatchTotals run_stored(Run& run, const GyroJob& job, const GyroBatches& batches,
       const MapView<const T> written = planes.out();
       writer.write(part, part.fields.empty() ? MapView<const T>() : written);
     }
-    planes.show(0);
+    planes.show();
   }
   return planes.totals();
 }

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -207,8 +206,6 @@ void average_stored(Run& run, const GyroJob& job, const TargetShare& share,
   });
   run.progress.stage("averaging");
   Backend backend = job.spec.backend;
-  using Clock = std::chrono::steady_clock;
-  Clock::time_point last_shown = Clock::now();
   std::int64_t of_step = 1;  // what a step counts: rows, on a device fields
   for (std::int64_t step = 0; step < share.n_steps; ++step) {
     const std::vector<std::int64_t> fields = share.fields_of(step);
@@ -224,9 +221,7 @@ void average_stored(Run& run, const GyroJob& job, const TargetShare& share,
     }
     const auto show = [&](std::int64_t done, std::int64_t total) {
       of_step = total;
-      if (Clock::now() < last_shown + std::chrono::seconds(1)) return;
-      last_shown = Clock::now();
-      run.progress.step(step * total + done, share.n_steps * total);
+      run.progress.short_step(step * total + done, share.n_steps * total);
     };
     {
       const StageTimer timer(&run.times, "average");
