@@ -134,6 +134,18 @@ def is_there(pid):
     return stat.rsplit(")", 1)[1].split()[0] != "Z"
 
 
+def executable(pid):
+    """Returns the path of the program that a process runs."""
+    return pathlib.Path(f"/proc/{pid}/exe").resolve()
+
+
+def is_pending(pid, signal_number):
+    """Tells whether a signal waits for a process."""
+    status = pathlib.Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
+    masks = [int(line.split()[1], 16) for line in status.splitlines() if line.startswith(("SigPnd:", "ShdPnd:"))]
+    return any(mask >> (signal_number - 1) & 1 for mask in masks)
+
+
 class StoppedAndResumed(ManyMaps):
     MAPS = int(os.environ.get("RINGWEAVE_MAPS", "24"))
     SEEDS = range(1, MAPS + 1)
@@ -197,6 +209,20 @@ class StoppedAndResumed(ManyMaps):
             time.sleep(0.01)
         self.assertFalse([pid for pid in pids if is_there(pid)])
 
+    def signal_while_ranks_wait(self, process, asked):
+        """Sends SIGUSR1 to a process while the ranks are suspended: they cannot end before it reaches one of them."""
+        ringweave = pathlib.Path(program.PROGRAM).resolve()
+        ranks = [pid for pid in processes_under(process.pid) if executable(pid) == ringweave]
+        self.assertTrue(ranks)
+        for pid in ranks:
+            os.kill(pid, signal.SIGSTOP)
+        os.kill(asked, signal.SIGUSR1)
+        deadline = time.monotonic() + 20
+        while not any(is_pending(pid, signal.SIGUSR1) for pid in ranks) and time.monotonic() < deadline:
+            time.sleep(0.005)
+        for pid in ranks:
+            os.kill(pid, signal.SIGCONT)
+
     def test_killed_at_any_moment_it_goes_on_where_it_was(self):
         _, seconds = self.reference()
         seed = random.randrange(1 << 32)
@@ -232,7 +258,7 @@ class StoppedAndResumed(ManyMaps):
         self.wait_for(2, process)
         # The launcher passes it on; MPICH's then loses the exit code at times.
         asked = process.pid if program.uses_open_mpi() else processes_under(process.pid)[0]
-        os.kill(asked, signal.SIGUSR1)
+        self.signal_while_ranks_wait(process, asked)
         out, err = process.communicate(timeout=60)
         self.assertEqual(process.returncode, STOPPED, out + err)
         self.assertIn("--resume", out)
