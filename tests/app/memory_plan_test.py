@@ -202,13 +202,14 @@ class MemoryPlan(program.ProgramTest):
         self.check("smooth", "sky.h5", "out.h5", "--fwhm", "1deg", "--iter", 0, *pixel)
 
     def refused(self, *arguments, ranks, limits):
-        """Returns the Result with the first of these limits on the address space that is too little, and that limit. MPI
-        libraries take different parts of it."""
+        """Returns the Result with the first of these limits on the address space that is too little, that limit, and by
+        how many bytes. MPI libraries take different parts of it."""
         for limit in limits:
             result = program.run(arguments, ranks=ranks, cwd=self.folder, address_limit=limit)
             if result.code != 0:
                 self.assertEqual(result.code, 4, str(result))
-                return result, limit
+                size, unit = re.search(r"has ([\d.]+) ([KMG]iB) less", result.err).groups()
+                return result, limit, float(size) * {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}[unit]
         raise AssertionError("no limit is too little")
 
     def test_fields_go_in_groups_where_memory_is_short(self):
@@ -221,11 +222,11 @@ class MemoryPlan(program.ProgramTest):
         with h5py.File(self.folder / "mask.h5", "r+") as file:
             file["map"][:] = 1
         for ranks, begin, short_by in ((1, 500 * mebibyte, 15), (2, 400 * mebibyte, 8)):
-            refused, too_little = self.refused(*smooth, "--dry-run", ranks=ranks, limits=(begin, begin - 150 * mebibyte))
+            refused, too_little, missing = self.refused(*smooth, "--dry-run", ranks=ranks,
+                                                        limits=(begin, begin - 150 * mebibyte))
             self.assertIn("ulimit -v", refused.err)
             self.assertNotIn("groups", refused.out)
-            missing = float(re.search(r"has ([\d.]+) MiB less", refused.err)[1])
-            limit = too_little + int((missing - short_by) * mebibyte)
+            limit = int(too_little + missing - short_by * mebibyte)
             for extra in (("--dry-run",), ()):
                 run = self.done(*smooth, *extra, "--report", "report.json", ranks=ranks, address_limit=limit)
                 self.assertRegex(run.out, r"memory is short by [\d.]+ MiB: the fields are transformed in 2 groups")
@@ -249,10 +250,9 @@ class MemoryPlan(program.ProgramTest):
         self.done("synthesize", "--cl", "cl.txt", "--seed", 1, "--nside", 1024, "large.h5", "--fields", "T", *self.transform)
         smooth = ("smooth", "large.h5", "out.h5", "--fwhm", "40arcmin", "--iter", 0, "--overwrite")
         for ranks, begin in ((1, 500 * mebibyte), (2, 400 * mebibyte)):
-            refused, too_little = self.refused(*smooth, "--method", "ring", "--dry-run", ranks=ranks,
-                                               limits=(begin, begin - 150 * mebibyte))
-            missing = float(re.search(r"has ([\d.]+) MiB less", refused.err)[1])
-            enough = too_little + int((missing + 20) * mebibyte)
+            _, too_little, missing = self.refused(*smooth, "--method", "ring", "--dry-run", ranks=ranks,
+                                                  limits=(begin, begin - 150 * mebibyte))
+            enough = int(too_little + missing + 20 * mebibyte)
             self.assertIn("method: ring, predicted to be the fastest to",
                           self.done(*smooth, "--dry-run", ranks=ranks, address_limit=enough).out)
             for extra in (("--dry-run",), ()):
