@@ -62,10 +62,14 @@ RINGWEAVE_HOST_DEVICE GeodesicEnd follow_geodesic(const SpherePoint& from, Tange
   GeodesicEnd end{std::atan2(sine, z), from.phi, 1, 0};
   if (sine == 0) return end;
   end.phi += std::atan2(y, x);
-  const double turn = from.cos_theta * arc.sine + from.sin_theta * arc.versine * step.theta;
-  const double c = from.sin_theta + step.theta * turn;
-  const double s = step.phi * turn;
-  // The modulus is that of (x, y), to rounding.
+  // The southward vector, carried, against the frame of the longitude as computed: next to a pole
+  // both longitude and gamma are rounded coarsely, but the frame they make is not.
+  const double kept = 1 + arc.versine * step.theta * step.theta;
+  const double south_x = from.cos_theta * kept - arc.sine * step.theta * from.sin_theta;
+  const double south_y = arc.versine * step.theta * step.phi;
+  const double south_z = -from.sin_theta * kept - arc.sine * step.theta * from.cos_theta;
+  const double c = z * (x * south_x + y * south_y) - sine * sine * south_z;
+  const double s = y * south_x - x * south_y;
   const double modulus = std::sqrt(c * c + s * s);
   if (modulus == 0) return end;
   end.cos_gamma = c / modulus;

@@ -17,20 +17,22 @@ namespace {
 using namespace detail;
 
 using Long = long double;
-using Vector = std::array<Long, 3>;
+using LongVector = std::array<Long, 3>;
 
 constexpr Long pi = std::numbers::pi_v<Long>;
 
-Long dot(const Vector& a, const Vector& b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
-Vector sum(Long a, const Vector& x, Long b, const Vector& y) {
+Long dot(const LongVector& a, const LongVector& b) {
+  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+LongVector sum(Long a, const LongVector& x, Long b, const LongVector& y) {
   return {a * x[0] + b * y[0], a * x[1] + b * y[1], a * x[2] + b * y[2]};
 }
 
 /// Unit vectors at a point: outward, to the south, to the east.
 struct Frame {
-  Vector out;
-  Vector south;
-  Vector east;
+  LongVector out;
+  LongVector south;
+  LongVector east;
 };
 Frame frame_at(Long theta, Long phi) {
   const Long st = std::sin(theta), ct = std::cos(theta), sp = std::sin(phi), cp = std::cos(phi);
@@ -48,18 +50,18 @@ Long error_of(double theta, double phi, Tangent step) {
   const GeodesicEnd end = follow_geodesic(point_at(theta, phi), step);
   const Frame from = frame_at(theta, phi);
   const Long arc = std::hypot(Long(step.theta), Long(step.phi));
-  Vector out = from.out;
-  Vector south = from.south;
+  LongVector out = from.out;
+  LongVector south = from.south;
   if (arc > 0) {
-    const Vector along = sum(step.theta / arc, from.south, step.phi / arc, from.east);
+    const LongVector along = sum(step.theta / arc, from.south, step.phi / arc, from.east);
     out = sum(std::cos(arc), from.out, std::sin(arc), along);
-    const Vector along_end = sum(-std::sin(arc), from.out, std::cos(arc), along);
+    const LongVector along_end = sum(-std::sin(arc), from.out, std::cos(arc), along);
     const Long part = dot(from.south, along);
     south = sum(1, sum(1, from.south, -part, along), part, along_end);
   }
   const Frame there = frame_at(end.theta, end.phi);
-  const Vector place = sum(1, there.out, -1, out);
-  const Vector frame =
+  const LongVector place = sum(1, there.out, -1, out);
+  const LongVector frame =
       sum(1, sum(end.cos_gamma, there.south, -Long(end.sin_gamma), there.east), -1, south);
   return std::sqrt(dot(place, place)) + std::sqrt(dot(frame, frame));
 }
@@ -87,6 +89,30 @@ TEST(Geodesic, CrossesThePolesAndStays) {
   EXPECT_LT(error_of(3.0, 1.0, {0.7, 1e-9}), tolerance::geodesic);
   EXPECT_LT(error_of(0.3, 1.0, {0, 0}), tolerance::geodesic);
   EXPECT_LT(error_of(1e-9, 1.0, {0, 1.3}), tolerance::geodesic);
+}
+
+TEST(Geodesic, ArrivesNextToThePoles) {
+  std::mt19937_64 random(11);
+  std::uniform_real_distribution<double> unit(0, 1);
+  Long worst = 0;
+  for (int i = 0; i < 20000; ++i) {
+    // From up to 1.47 rad from either pole to 1e-12 to 0.1 rad from it.
+    const double start = std::acos(1 - 0.9 * unit(random));
+    const double arrival = std::pow(10, -1 - 11 * unit(random));
+    const auto colatitude = [&](double from_pole) {
+      return i % 2 == 0 ? from_pole : static_cast<double>(pi - Long(from_pole));
+    };
+    const double theta = colatitude(start);
+    const SpherePoint from = point_at(theta, 6 * unit(random));
+    const Tangent step =
+        geodesic_to(from, point_at(colatitude(arrival), 2 * std::numbers::pi * unit(random)));
+    worst = std::max(worst, error_of(theta, from.phi, step));
+  }
+  EXPECT_LT(static_cast<double>(worst), tolerance::geodesic);
+  for (const double east : {0.0, 1e-300, 1e-17, 1e-12, 1e-9}) {
+    EXPECT_LT(error_of(0.3, 1.0, {-0.3, east}), tolerance::geodesic) << east;
+    EXPECT_LT(error_of(std::numbers::pi - 0.3, 1.0, {0.3, east}), tolerance::geodesic) << east;
+  }
 }
 
 TEST(Geodesic, AnArrivalOnAPoleHasTheFrameOfItsMeridian) {
@@ -151,11 +177,11 @@ TEST(Magnification, IsTheAreaOfTheImage) {
           follow_geodesic(point_at(theta, phi), SmoothDeflection::at(theta, phi));
       return frame_at(end.theta, end.phi).out;
     };
-    const Vector a = sum(1 / (2 * h), image(t + h, p), -1 / (2 * h), image(t - h, p));
-    const Vector b = sum(1 / (2 * h * std::sin(t)), image(t, p + h), -1 / (2 * h * std::sin(t)),
-                         image(t, p - h));
-    const Vector cross{a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2],
-                       a[0] * b[1] - a[1] * b[0]};
+    const LongVector a = sum(1 / (2 * h), image(t + h, p), -1 / (2 * h), image(t - h, p));
+    const LongVector b = sum(1 / (2 * h * std::sin(t)), image(t, p + h), -1 / (2 * h * std::sin(t)),
+                             image(t, p - h));
+    const LongVector cross{a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2],
+                           a[0] * b[1] - a[1] * b[0]};
     const double area = static_cast<double>(dot(cross, image(t, p)));
     EXPECT_NEAR(magnification(SmoothDeflection::shear_at(t, p), SmoothDeflection::at(t, p)), area,
                 tolerance::magnification);

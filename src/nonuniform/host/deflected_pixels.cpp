@@ -29,8 +29,8 @@ struct Arcs {
   Lanes south;    ///< of the end in the frame at the beginning, as y is to the east
   Lanes cosine;   ///< of the length
   Lanes x, y, z;
-  Lanes sine;  ///< of theta at the end
-  Lanes turn;
+  Lanes sine;                       ///< of theta at the end
+  Lanes south_x, south_y, south_z;  ///< the southward vector at the beginning, carried to the end
 };
 
 /// Returns 1 - s/f0 (1 - s/f1 (1 - ...)).
@@ -64,7 +64,11 @@ HWY_INLINE Arcs follow(const Ring& ring, Lanes d_theta, Lanes d_phi) {
   arcs.y = hn::Mul(arc_sine, d_phi);
   arcs.z = hn::NegMulAdd(st, south, hn::Mul(ct, cosine));
   arcs.sine = hn::Sqrt(hn::MulAdd(arcs.x, arcs.x, hn::Mul(arcs.y, arcs.y)));
-  arcs.turn = hn::MulAdd(ct, arc_sine, hn::Mul(st, hn::Mul(versine, d_theta)));
+  const Lanes bend = hn::Mul(versine, d_theta);
+  const Lanes kept = hn::MulAdd(bend, d_theta, hn::Set(tag, 1.0));
+  arcs.south_x = hn::NegMulAdd(st, south, hn::Mul(ct, kept));
+  arcs.south_y = hn::Mul(bend, d_phi);
+  arcs.south_z = hn::Neg(hn::MulAdd(ct, south, hn::Mul(st, kept)));
   return arcs;
 }
 
@@ -131,8 +135,8 @@ HWY_INLINE void store(Lanes values, std::size_t there, double* to) {
   std::copy_n(all, there, to);
 }
 
-/// Calls use(place, lanes that count, what follow() returns, deflections). Returns whether no arc
-/// was longer than follow() can do.
+/// Calls use(place, lanes that count, what follow() returns). Returns whether no arc was longer
+/// than follow() can do.
 template <class Use>
 HWY_INLINE bool for_each_vector(const DeflectedPixels& pixels, const Use& use) {
   const Tag tag;
@@ -144,7 +148,7 @@ HWY_INLINE bool for_each_vector(const DeflectedPixels& pixels, const Use& use) {
     const Lanes d_phi = load(pixels.d_phi + i, there);
     const Arcs arcs = follow(*pixels.ring, d_theta, d_phi);
     most = hn::Max(most, arcs.squared);
-    use(i, there, arcs, d_theta, d_phi);
+    use(i, there, arcs);
   }
   return hn::AllTrue(tag, hn::Le(most, hn::Set(tag, 1.0)));
 }
@@ -178,13 +182,15 @@ class Positions {
   double* phi_;
 };
 
-/// Stores how frames turn along some arcs.
-HWY_INLINE void store_turns(const Ring& ring, const Arcs& arcs, Lanes d_theta, Lanes d_phi,
-                            std::size_t there, double* cos_gamma, double* sin_gamma) {
+/// Stores how frames turn along some arcs, against the longitudes that Positions stores.
+HWY_INLINE void store_turns(const Arcs& arcs, std::size_t there, double* cos_gamma,
+                            double* sin_gamma) {
   const Tag tag;
   const Lanes one = hn::Set(tag, 1.0);
-  const Lanes c = hn::MulAdd(d_theta, arcs.turn, hn::Set(tag, ring.sin_theta));
-  const Lanes s = hn::Mul(d_phi, arcs.turn);
+  const Lanes along = hn::MulAdd(arcs.x, arcs.south_x, hn::Mul(arcs.y, arcs.south_y));
+  const Lanes sine_squared = hn::Mul(arcs.sine, arcs.sine);
+  const Lanes c = hn::NegMulAdd(sine_squared, arcs.south_z, hn::Mul(arcs.z, along));
+  const Lanes s = hn::NegMulAdd(arcs.x, arcs.south_y, hn::Mul(arcs.y, arcs.south_x));
   const Lanes modulus = hn::Sqrt(hn::MulAdd(c, c, hn::Mul(s, s)));
   const auto is_pole = hn::Or(hn::Eq(arcs.sine, hn::Zero(tag)), hn::Eq(modulus, hn::Zero(tag)));
   const Lanes scale = hn::Div(one, modulus);
@@ -194,23 +200,22 @@ HWY_INLINE void store_turns(const Ring& ring, const Arcs& arcs, Lanes d_theta, L
 
 bool compute_positions(const DeflectedPixels& pixels, double* theta, double* phi) {
   const Positions positions(pixels, theta, phi);
-  return for_each_vector(pixels, [&](std::int64_t i, std::size_t there, const Arcs& arcs, Lanes,
-                                     Lanes) { positions.store_at(i, there, arcs); });
+  return for_each_vector(pixels, [&](std::int64_t i, std::size_t there, const Arcs& arcs) {
+    positions.store_at(i, there, arcs);
+  });
 }
 
 bool compute_rotation(const DeflectedPixels& pixels, double* cos_gamma, double* sin_gamma) {
-  return for_each_vector(
-      pixels, [&](std::int64_t i, std::size_t there, const Arcs& arcs, Lanes d_theta, Lanes d_phi) {
-        store_turns(*pixels.ring, arcs, d_theta, d_phi, there, cos_gamma + i, sin_gamma + i);
-      });
+  return for_each_vector(pixels, [&](std::int64_t i, std::size_t there, const Arcs& arcs) {
+    store_turns(arcs, there, cos_gamma + i, sin_gamma + i);
+  });
 }
 
 bool compute_ends(const DeflectedPixels& pixels, const PixelEnds& ends) {
   const Positions positions(pixels, ends.theta, ends.phi);
-  return for_each_vector(pixels, [&](std::int64_t i, std::size_t there, const Arcs& arcs,
-                                     Lanes d_theta, Lanes d_phi) {
+  return for_each_vector(pixels, [&](std::int64_t i, std::size_t there, const Arcs& arcs) {
     positions.store_at(i, there, arcs);
-    store_turns(*pixels.ring, arcs, d_theta, d_phi, there, ends.cos_gamma + i, ends.sin_gamma + i);
+    store_turns(arcs, there, ends.cos_gamma + i, ends.sin_gamma + i);
   });
 }
 
