@@ -73,10 +73,7 @@ def short(kernel):
 def count(program, arguments, sample):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "counts.json"
-        libraries = next(folder / "tests" / "softdevice" for folder in Path(program).resolve().parents
-                         if (folder / "tests" / "softdevice").is_dir())
-        settings = {"SOFTDEVICE_COUNTS": str(path), "SOFTDEVICE_SAMPLE": str(sample),
-                    "SOFTDEVICE_MEMORY": str(64 << 30), "RINGWEAVE_CUFFT_FOLDER": str(libraries)}
+        settings = {"SOFTDEVICE_COUNTS": str(path), "SOFTDEVICE_SAMPLE": str(sample), "SOFTDEVICE_MEMORY": str(64 << 30)}
         subprocess.run([program, *arguments], env=dict(os.environ, **settings), check=True)
         return [json.loads(line) for line in path.read_text().splitlines()]
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <string>
 
@@ -77,6 +78,22 @@ class DeviceStream {
 
  private:
   void* handle_ = nullptr;
+};
+
+/// Waits for the work of a stream where an error leaves a scope, so that the memory it uses may be
+/// freed. The error may be that of another rank.
+class FinishOnError {
+ public:
+  explicit FinishOnError(const DeviceStream& stream) : stream_(stream) {}
+  FinishOnError(const FinishOnError&) = delete;
+  FinishOnError& operator=(const FinishOnError&) = delete;
+  ~FinishOnError() {
+    if (std::uncaught_exceptions() > n_exceptions_) stream_.finish();
+  }
+
+ private:
+  const DeviceStream& stream_;
+  int n_exceptions_ = std::uncaught_exceptions();
 };
 
 /// A point in a stream.

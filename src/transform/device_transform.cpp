@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/checked_cast.hpp"
+#include "base/device.hpp"
 #include "distribute/exchange/device_transport.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "ringweave/error.hpp"
@@ -38,6 +39,7 @@ DeviceTransform::DeviceTransform(const Communicator& comm, const TransformPlan& 
       groups_(plan.groups),
       stream_(agreed(comm, [] { return std::make_unique<DeviceStream>(); })),
       route_(find_device_route(comm, *stream_)) {
+  const FinishOnError finish(*stream_);
   for (const FieldSet& fields : fields_of_shapes(groups_))
     pipelines_.push_back(make_pipeline(plan, fields));
   agree(comm, [&] { allocate(); });
@@ -49,6 +51,7 @@ DeviceTransform::DevicePipeline DeviceTransform::make_pipeline(const TransformPl
   std::unique_ptr<DeviceLegendreStage> legendre;
   std::unique_ptr<DeviceRingFft> ring_fft;
   std::unique_ptr<ModeTransport> transport;
+  const FinishOnError finish(*stream_);
   agree(comm_, [&] {
     passes =
         plan.order_passes(plan.n_passes_within, count_parts(plan, fields.n_components(), route_));
@@ -114,6 +117,7 @@ void DeviceTransform::synthesize(Alm<const T> alm, Map<T> map) {
     sizes_.require(transform_on_device, alm, map);
     allocate();
   });
+  const FinishOnError finish(*stream_);
   for (const FieldGroup& group : groups_)
     pipeline_of(group).synthesize<T>(group.of(alm), modes_of(group), group.of(map));
 }
@@ -124,6 +128,7 @@ void DeviceTransform::adjoint(Map<const T> map, Weights ring_weights, Alm<T> alm
     sizes_.require(transform_on_device, alm, map, ring_weights.size());
     allocate();
   });
+  const FinishOnError finish(*stream_);
   for (const FieldGroup& group : groups_)
     pipeline_of(group).adjoint<T>(group.of(map), ring_weights, modes_of(group), group.of(alm), how);
 }

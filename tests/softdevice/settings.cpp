@@ -46,6 +46,15 @@ std::string own_file(const std::string& folder) {
   return folder.empty() ? "" : folder + "/" + std::to_string(::getpid()) + ".json";
 }
 
+FailingOperation failing_operation() {
+  FailingOperation failing;
+  std::istringstream words(variable("FAIL", "-1"));
+  if (!(words >> failing.number))
+    throw std::runtime_error("SOFTDEVICE_FAIL: N or N RANK expected, not " + words.str());
+  words >> failing.rank;
+  return failing;
+}
+
 std::vector<Drop> drops() {
   std::vector<Drop> all;
   std::istringstream list(variable("DROP", ""));
@@ -77,6 +86,7 @@ const Settings& settings() {
       .memory = number("MEMORY", "8589934592"),
       .capability = static_cast<int>(number("CAPABILITY", "80")),
       .devices = static_cast<int>(number("DEVICES", "1")),
+      .failing = failing_operation(),
       .host_may_touch = number("MPI", "0") != 0,
       .drops = drops(),
       .counts = variable("COUNTS", ""),
@@ -84,6 +94,17 @@ const Settings& settings() {
       .opcodes = variable("OPCODES", ""),
   };
   return read;
+}
+
+bool must_fail(std::int64_t number) {
+  const FailingOperation& failing = settings().failing;
+  if (number != failing.number || failing.number < 0) return false;
+  // The launcher tells, before MPI is there.
+  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK"}) {
+    if (const char* rank = std::getenv(name); rank != nullptr)
+      return failing.rank < 0 || std::stoi(rank) == failing.rank;
+  }
+  return failing.rank <= 0;
 }
 
 bool is_dropped(const std::string& kind, int number, const std::string& kernel) {

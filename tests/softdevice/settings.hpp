@@ -14,6 +14,12 @@ struct Schedule {
   std::uint64_t seed = 0;
 };
 
+/// An operation of a stream that fails (SOFTDEVICE_FAIL), and the device with it.
+struct FailingOperation {
+  std::int64_t number = -1;  ///< counted from 0, events excluded; -1: none
+  int rank = -1;             ///< on this rank of MPI alone; -1: on each
+};
+
 /// A mutant: the n-th instruction or call of a kind is left out (SOFTDEVICE_DROP).
 struct Drop {
   std::string kind;    ///< an opcode, as far as given ("bar.sync"), or a function of the runtime
@@ -31,6 +37,7 @@ struct Settings {
   std::int64_t memory;          ///< _MEMORY=BYTES of a device
   int capability = 80;          ///< _CAPABILITY=80|90
   int devices = 1;              ///< _DEVICES=N
+  FailingOperation failing;     ///< _FAIL="N [RANK]"
   bool host_may_touch = false;  ///< _MPI=0|1: device addresses are memory of the host too
   std::vector<Drop> drops;      ///< _DROP="KIND [N] [KERNEL]; ..."
   std::string counts;           ///< _COUNTS=FILE: counts of every kernel, as JSON
@@ -40,6 +47,9 @@ struct Settings {
                                 ///< device, those that were run
 };
 const Settings& settings();
+
+/// Returns whether the n-th operation of the streams of this process is the one that fails.
+bool must_fail(std::int64_t number);
 
 /// Returns whether the n-th instruction or call of a kind is to be left out.
 bool is_dropped(const std::string& kind, int number, const std::string& kernel = "");

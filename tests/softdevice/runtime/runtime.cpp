@@ -59,6 +59,10 @@ void Runtime::run(Task& task) {
   task.after.clear();
   task.is_done = true;
   if (sticky != cudaSuccess) return;
+  if (task.operation.name != name_of_events && must_fail(n_run_++)) {
+    sticky = cudaErrorLaunchFailure;
+    return;
+  }
   OrderedMemory memory(task.operation, task.moment);
   task.work(memory, task.operation, task.moment);
   task.work = {};

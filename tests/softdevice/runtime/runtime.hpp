@@ -128,6 +128,7 @@ class Runtime {
   cudaError_t record(cudaStream_t stream, const std::string& name, Work work);
 
   std::vector<std::shared_ptr<Task>> pending_;
+  std::int64_t n_run_ = 0;  ///< operations, events excluded
   std::vector<HostUse> host_uses_;
   std::mt19937_64 random_{0};
 };
