@@ -73,7 +73,8 @@ def short(kernel):
 def count(program, arguments, sample):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "counts.json"
-        settings = {"SOFTDEVICE_COUNTS": str(path), "SOFTDEVICE_SAMPLE": str(sample), "SOFTDEVICE_MEMORY": str(64 << 30)}
+        settings = {"SOFTDEVICE_COUNTS": str(path), "SOFTDEVICE_SAMPLE": str(sample),
+                    "SOFTDEVICE_MEMORY": str(64 << 30)}
         subprocess.run([program, *arguments], env=dict(os.environ, **settings), check=True)
         return [json.loads(line) for line in path.read_text().splitlines()]
 

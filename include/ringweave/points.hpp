@@ -46,7 +46,7 @@ struct PointReport {
   std::int64_t fine_columns = 0;  ///< of each row
   double theta_oversampling = 0;  ///< fine rows over lmax + 1
   double phi_oversampling = 0;    ///< fine columns over 2 mmax + 2
-  double predicted_error = 0;     ///< of the worst mode, without rounding
+  double predicted_error = 0;     ///< at most that of any mode, without rounding
   std::int64_t points = 0;        ///< of all ranks
   std::int64_t most_points = 0;   ///< points that touch the rows of a rank, on the rank with most
   double mean_points = 0;

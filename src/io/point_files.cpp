@@ -65,7 +65,7 @@ void require_finite(const Communicator& comm, const std::string& path, const std
       find_bad(comm, numbers, first_point, [](double value) { return !std::isfinite(value); });
   if (bad.count == 0) return;
   throw DataError(path, fmt::format("{0} of point {1} (from 0) is {2}; {0} is not finite at {3} of "
-                                    "the points",
+                                    "the points: leave them out",
                                     what, bad.first, bad.value, bad.count));
 }
 

@@ -249,20 +249,22 @@ void refuse_lost_pixels(const Communicator& comm, const LocalRings& rings,
   double least = std::numeric_limits<double>::infinity();
   for (std::int64_t i = 0; i < area.size(); ++i) least = std::min(least, area[i]);
   least = comm.min(least);
+  // Local pixels are in the order of the grid's.
+  std::int64_t first = std::numeric_limits<std::int64_t>::max();
+  for (const PixelSlab& slab : rings.slabs()) {
+    if (found.not_found.empty()) break;
+    const std::int64_t pixel = found.not_found.front() - slab.first_local;
+    if (pixel >= 0 && pixel < slab.count) first = slab.first_global + pixel;
+  }
+  const std::int64_t first_of_all = comm.min(first);
   agree(comm, [&] {
-    if (found.not_found.empty()) return;
-    const std::int64_t pixel = found.not_found.front();
-    std::int64_t global = 0;
-    for (const PixelSlab& slab : rings.slabs()) {
-      if (pixel >= slab.first_local && pixel < slab.first_local + slab.count)
-        global = slab.first_global + pixel - slab.first_local;
-    }
+    if (found.not_found.empty() || first != first_of_all) return;
     throw DataError(
         "inverse deflection",
         fmt::format("not found in {} steps at {} pixels; the first is pixel {}, where |A| = {:.3g};"
                     " the least |A| of a pixel is {:.3g}. Where it is not positive the deflection "
                     "folds the sphere: check the units of the potential or smooth it",
-                    most_steps, found.lost, global, area[pixel], least));
+                    most_steps, found.lost, first, area[found.not_found.front()], least));
   });
 }
 

@@ -68,6 +68,9 @@ class MemoryPlan(program.ProgramTest):
         self.check("lens", *drawn, "lensed.h5", "--save-potential", "phi.h5")
         self.check("lens", "--adjoint", "lensed.h5", "--potential", "phi.h5", "--magnification", "out.h5", ranks=(2,))
         self.check("lens", "--adjoint", "lensed.h5", "--potential", "phi.h5", "out.h5", ranks=(1,))
+        refused = self.done("lens", *drawn[:4], "--nside", 2048, "none.h5", code=4, address_limit=800 << 20)
+        self.assertRegex(refused.err, r"need up to [\d.]+ GB on a rank, which has [\d.]+ GB; start \d+ ranks")
+        self.assertFalse((self.folder / "none.h5").exists())
 
     def test_inverse_lensing(self):
         """The map is analysed after the search for the inverse, which needs most."""

@@ -104,14 +104,43 @@ TEST(PointTransform, AdjointIsTheTransposeForDetectorsAndBatches) {
   on_every_rank_count([&](const Communicator& comm) {
     const Dealt mine = deal(comm, scattered_points(100), Deal::in_turn);
     for (const double epsilon : {1e-2, 1e-12}) {
-      const PointSpec seen = spec_of(40, {0, 2}, epsilon);
-      PointTransform detectors(comm, seen,
-                               PointSet(comm, seen, mine.theta, mine.phi, psi_of(mine.numbers)));
-      EXPECT_LT(adjoint_gap(comm, detectors, seen, mine), tolerance::adjoint);
+      for (const std::vector<int>& spins : {std::vector{0, 2}, std::vector{2}}) {
+        const PointSpec seen = spec_of(40, spins, epsilon);
+        PointTransform detectors(comm, seen,
+                                 PointSet(comm, seen, mine.theta, mine.phi, psi_of(mine.numbers)));
+        EXPECT_LT(adjoint_gap(comm, detectors, seen, mine), tolerance::adjoint);
+      }
       const PointSpec batch = spec_of(40, {0, 0, 0, 2, 1, 3}, epsilon);
       PointTransform transform(comm, batch, PointSet(comm, batch, mine.theta, mine.phi));
       EXPECT_LT(adjoint_gap(comm, transform, batch, mine), tolerance::adjoint);
     }
+  });
+}
+
+TEST(PointTransform, FloatsAreDoublesRoundedOnce) {
+  on_every_rank_count([&](const Communicator& comm) {
+    const Dealt mine = deal(comm, scattered_points(100), Deal::in_turn);
+    const PointSpec spec = spec_of(40, {0, 2}, 1e-6);
+    PointTransform transform(comm, spec, PointSet(comm, spec, mine.theta, mine.phi));
+    const AlmBuffer<float> alm = random_alm<float>(transform.alm_layout(), spec.fields);
+    auto same_alm = transform.make_alm<double>();
+    std::copy_n(alm.view().data(), alm.n_components() * alm.size(), same_alm.view().data());
+    auto values = transform.make_values<float>();
+    transform.evaluate(alm, values);
+    auto expected = transform.make_values<double>();
+    transform.evaluate(same_alm, expected);
+    for (std::int64_t i = 0; i < values.n_components() * values.size(); ++i)
+      ASSERT_EQ(values.view().data()[i], static_cast<float>(expected.view().data()[i])) << i;
+
+    auto same_values = transform.make_values<double>();
+    std::copy_n(values.view().data(), values.n_components() * values.size(),
+                same_values.view().data());
+    auto back = transform.make_alm<float>();
+    transform.adjoint(values, back);
+    auto expected_alm = transform.make_alm<double>();
+    transform.adjoint(same_values, expected_alm);
+    for (std::int64_t i = 0; i < back.n_components() * back.size(); ++i)
+      ASSERT_EQ(back.view().data()[i], std::complex<float>(expected_alm.view().data()[i])) << i;
   });
 }
 
@@ -188,20 +217,22 @@ AlmBuffer<double> adjoint_of_points(const Communicator& comm, const PointSpec& s
 }
 
 TEST(PointTransform, AdjointIsTheSameBitByBitForAnyRanksThreadsAndDeal) {
+  const PointSpec specs[] = {spec_of(80, {0, 2}, 1e-6), spec_of(80, {3, 0, 2}, 1e-12, 50),
+                             spec_of(80, {0}, 1e-2)};
+  Directions points = scattered_points(500);
+  for (int i = 0; i < 100; ++i) points.add(points.theta[to_size(i)], points.phi[to_size(i)]);
   on_every_rank_count([&](const Communicator& comm) {
-    Directions points = scattered_points(500);
-    for (int i = 0; i < 100; ++i) points.add(points.theta[to_size(i)], points.phi[to_size(i)]);
-    const PointSpec spec = spec_of(80, {0, 2}, 1e-6);
-    const auto alone =
-        adjoint_of_points(Communicator::self(), spec, points, Deal::in_turn, nullptr);
-    const AlmLayout all(80, 80);
-    for (const Deal how : {Deal::in_turn, Deal::all_on_last, Deal::backwards, Deal::few_ranks}) {
-      omp_set_num_threads(how == Deal::in_turn ? 3 : 1);
-      PointSet none(comm, spec, {}, {});
-      PointTransform kept(comm, spec, none);
-      const auto alm = adjoint_of_points(comm, spec, points, how, &kept);
-      expect_same_alm(kept.alm_layout(), alm, alone);
-      omp_set_num_threads(1);
+    for (const PointSpec& spec : specs) {
+      const auto alone =
+          adjoint_of_points(Communicator::self(), spec, points, Deal::in_turn, nullptr);
+      for (const Deal how : {Deal::in_turn, Deal::all_on_last, Deal::backwards, Deal::few_ranks}) {
+        omp_set_num_threads(how == Deal::in_turn ? 3 : 1);
+        PointSet none(comm, spec, {}, {});
+        PointTransform kept(comm, spec, none);
+        const auto alm = adjoint_of_points(comm, spec, points, how, &kept);
+        expect_same_alm(kept.alm_layout(), alm, alone);
+        omp_set_num_threads(1);
+      }
     }
   });
 }

@@ -21,6 +21,7 @@
 #include "base/memory_meter.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "distribute/mpi/device_sharers.hpp"
+#include "distribute/mpi/memory_check.hpp"
 #include "distribute/order_moves.hpp"
 #include "io/field_files.hpp"
 #include "io/point_files.hpp"
@@ -151,7 +152,10 @@ void require_plan(Run& run, const PointJob& job, const PointTransform& transform
   }
   record_memory_of_points(run, estimate, device);
   record_files(run, files);
-  require_memory(run, with_program(std::move(to_come)));
+  const std::int64_t bytes = with_program(std::move(to_come)).buffers();
+  distribute::require_memory_of_ranks(
+      run.comm, bytes, 0,
+      fmt::format("a_lm with lmax = {} and values of {} points", job.spec.lmax, job.points.total));
 }
 
 /// Computes the values of a_lm and writes them. Collective.

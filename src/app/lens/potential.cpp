@@ -136,11 +136,11 @@ Deflection make_deflection(Run& run, const LensJob& job, const PotentialSource& 
     write_lens_alm(run, job, options.save_potential, {"P"}, "", potential.layout, potential.phi());
   }
   run.progress.stage("deflection");
-  Deflection deflection(run.comm, job.grid, {potential.layout, potential.phi(), potential.omega()},
-                        job.spec.exchange);
-  for (const auto& [stage, entry] : deflection.times().entries())
-    run.times.add(stage, entry.seconds);
-  return deflection;
+  const StageTimer timer(&run.times, "deflection");
+  return {run.comm,
+          job.grid,
+          {potential.layout, potential.phi(), potential.omega()},
+          job.spec.exchange};
 }
 
 void tell_of_deflection(Run& run, const LensOptions& options, const Deflection& deflection) {
@@ -159,8 +159,10 @@ void tell_of_deflection(Run& run, const LensOptions& options, const Deflection& 
 
 Deflection inverse_of(Run& run, const LensOptions& options, const Deflection& deflection) {
   run.progress.stage("inverse deflection");
-  Deflection inverse = with_path(options.potential, [&] { return deflection.inverse(); });
-  for (const auto& [stage, entry] : inverse.times().entries()) run.times.add(stage, entry.seconds);
+  Deflection inverse = with_path(options.potential, [&] {
+    const StageTimer timer(&run.times, "deflection");
+    return deflection.inverse();
+  });
   run.report["deflection"]["evaluations"] = inverse.evaluations();
   run.detail(fmt::format("inverse deflection: {} evaluations", inverse.evaluations()));
   return inverse;

@@ -5,6 +5,7 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <utility>
@@ -171,13 +172,15 @@ MemoryShortage shortage_of(const Communicator& comm, const MemoryEstimate& estim
 
 /// Checks data of the whole job against all nodes together, assuming that each has as little
 /// memory as the smallest. Collective.
+/// remedy  beside more nodes
 void require_in_job(const Communicator& comm, double bytes, const std::string& what,
                     const char* remedy) {
   const double nodes = comm.sum(1.0 / comm.node_local().size());
-  const double available = static_cast<double>(comm.min(available_bytes())) * nodes;
-  if (bytes <= available) return;
-  throw ResourceError(fmt::format("{} do not fit the {} that {:.0f} node(s) have; {}", what,
-                                  bytes_text(available), nodes, remedy));
+  const auto of_node = static_cast<double>(comm.min(available_bytes()));
+  if (bytes <= of_node * nodes) return;
+  throw ResourceError(fmt::format(
+      "{} do not fit the {} that {:.0f} node(s) have; {} or use at least {:.0f} nodes like these",
+      what, bytes_text(of_node * nodes), nodes, remedy, std::ceil(bytes / of_node)));
 }
 
 }  // namespace
@@ -320,7 +323,7 @@ void require_memory_for(const Run& run, const TransformSpec& spec, Precision pre
   require_in_job(run.comm, alm + map,
                  fmt::format("map ({}) and a_lm ({}) of {} with lmax = {}", bytes_text(map),
                              bytes_text(alm), spec.grid->name(), spec.lmax),
-                 "lower --lmax or use more nodes");
+                 "lower --lmax");
 }
 
 void require_memory_for(const Run& run, const RingGrid& grid, std::int64_t n_maps,
@@ -329,7 +332,7 @@ void require_memory_for(const Run& run, const RingGrid& grid, std::int64_t n_map
       static_cast<double>(n_maps * bytes_of(precision)) * static_cast<double>(grid.n_pixels());
   require_in_job(run.comm, maps,
                  fmt::format("{} maps of {} ({})", n_maps, grid.name(), bytes_text(maps)),
-                 "use --precision single or more nodes");
+                 "use --precision single");
 }
 
 std::string bytes_text(double bytes) {
