@@ -162,7 +162,7 @@ json describe(const TrialErrors& errors) {
   return description;
 }
 
-/// Only rank 0 prints answers.
+/// Prints an answer, on rank 0 alone.
 void say(const Communicator& comm, const json& answer) {
   if (comm.is_root()) std::cout << answer.dump() << std::endl;
 }

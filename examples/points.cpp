@@ -15,7 +15,7 @@ namespace {
 
 using namespace ringweave;
 
-/// Where a detector looks, and its orientation: a spiral over the sphere.
+/// Directions and orientations of a detector: a spiral over the sphere.
 struct Scan {
   std::vector<double> theta, phi, psi;
 };

@@ -35,7 +35,7 @@ CostCurve combine(const std::vector<const Owner*>& of, CostCurve Owner::*curve) 
   return combine_curves(launches);
 }
 
-/// For messages of some size: the middle launch, and how much the others differ from it.
+/// The middle launch for messages of some size, and the spread of the others around it.
 struct MiddleLaunch {
   Network network;
   double scatter = 0;

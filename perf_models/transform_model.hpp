@@ -8,13 +8,13 @@
 
 namespace ringweave::detail::inline perf_models {
 
-/// Where the stages compute, and where a_lm and maps are stored.
+/// Place of the stages, and memory of a_lm and maps.
 enum class Place {
   host,
   device,            ///< copied to a device, and the result back
   device_in_blocks,  ///< on the host; stages on a device copy their data in blocks
 };
-/// How ring modes are sent from one device to another.
+/// Route of ring modes from one device to another.
 enum class ModeRoute {
   direct,  ///< MPI reads device memory, where the machine has its cost
   staged,  ///< through the host

@@ -131,7 +131,7 @@ class RingConvolution {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Where the parts of a split kernel are computed, and when.
+/// Places and order of the parts of a split kernel.
 struct SplitBackends {
   Backend harmonic = Backend::host;
   Backend rings = Backend::host;
@@ -229,7 +229,7 @@ class KernelSplit {
   ///        range.
   explicit KernelSplit(const KernelSplitSpec& spec);
 
-  /// Where a split is computed, as KernelSplitSpec says it.
+  /// Backend of each part of a split, as in KernelSplitSpec.
   struct Place {
     SplitBackends backends{};
     std::optional<int> n_harmonic{};
@@ -279,8 +279,8 @@ struct SplitMaps {
   /// Bytes of a stored pixel, for which memory is planned. Maps of a longer type are refused.
   std::int64_t bytes_per_pixel = sizeof(double);
   SplitBackends backends{};
-  /// Which rank owns which rings, as ring_bands() of a convolution of the same placement on the
-  /// same grid; null: bands of equal cost.
+  /// Owners of the rings, as ring_bands() of a convolution of the same placement on the same grid;
+  /// null: bands of equal cost.
   std::shared_ptr<const detail::RingDistribution> ring_bands{};
 };
 

@@ -54,7 +54,7 @@ bool is_finite(const std::complex<T>& value) {
   return std::isfinite(value.real()) && std::isfinite(value.imag());
 }
 
-/// How many numbers of a map or of a_lm are NaN or infinite, over all ranks. Collective.
+/// Returns how many numbers of a map or of a_lm are NaN or infinite, over all ranks. Collective.
 template <class Element>
 std::int64_t count_not_finite(const Communicator& comm, ComponentView<Element> values) {
   std::int64_t count = 0;

@@ -38,7 +38,7 @@ Sky sky_of(Run& run, const std::string& path, std::unique_ptr<MapReader> reader,
 /// any.
 const char* given_analysis_option(const AnalysisOptions& options);
 
-/// How one map, or several alike, are analysed.
+/// The analysis of one map, or of several alike.
 struct SkyAnalysis {
   AnalysisOptions options{};
   int n_iter = 0;

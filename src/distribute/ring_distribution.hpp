@@ -11,7 +11,7 @@
 
 namespace ringweave::detail::inline distribute {
 
-/// Which rank owns which rings: some runs of consecutive ring pairs, that is bands of northern
+/// The rings that each rank owns: some runs of consecutive ring pairs, that is bands of northern
 /// rings and their southern mirrors. Plain data, the same on every rank; any number of ranks, even
 /// more than pairs (the surplus ranks own no ring).
 ///

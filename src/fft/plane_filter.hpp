@@ -47,9 +47,9 @@ struct FilterWindow {
   std::int64_t y_end = 0;
 };
 
-/// Which numbers of a multiplier are stored: [frequency of y][frequency of x], or of one that stays
-/// the same where x and y are exchanged, on equal axes, those of q >= p: (q, p) at q (q + 1) / 2 +
-/// p.
+/// The numbers of a multiplier that are stored: [frequency of y][frequency of x], or of one that
+/// stays the same where x and y are exchanged, on equal axes, those of q >= p: (q, p) at q (q + 1)
+/// / 2 + p.
 enum class MultiplierForm { whole, symmetric };
 
 /// Returns how many these are.

@@ -17,7 +17,7 @@
 
 namespace ringweave::detail::inline fft {
 
-/// How rings are transformed: all of a map, or also some at a time (RingRuns).
+/// Use of a ring FFT: all of a map, or also some at a time (RingRuns).
 enum class RingFftUse { maps, runs };
 
 /// Input of the plan of a ring FFT: the rings this rank owns and the layout of their modes of all

@@ -12,11 +12,11 @@
 
 namespace ringweave::detail::inline gyro {
 
-/// How the symmetries of the rectangle cut the operator of a radius into blocks, the same for all
-/// radii. T_p has the parity of p, so coefficients split into four parts, and only a quarter of the
-/// targets needs rows. In a square with the same degrees and targets along x and y, parts of equal
-/// parities split again, into sums and differences of (p, q) and (q, p), those of unequal parities
-/// are each other's transposes, and only an eighth of the targets needs rows. Plain data.
+/// The blocks into which the symmetries of the rectangle cut the operator of a radius, the same for
+/// all radii. T_p has the parity of p, so coefficients split into four parts, and only a quarter of
+/// the targets needs rows. In a square with the same degrees and targets along x and y, parts of
+/// equal parities split again, into sums and differences of (p, q) and (q, p), those of unequal
+/// parities are each other's transposes, and only an eighth of the targets needs rows. Plain data.
 struct ChebyshevFold {
   /// Element k of a folded row is row[first] + sign row[second]. That of folded coefficients is the
   /// same, halved where the sign is not 0.

@@ -59,7 +59,8 @@ class DctScheme final : public Scheme {
   };
   WorkSizes work_sizes(std::int64_t most_planes, int n_threads) const;
   std::int64_t n_nodes() const { return plan_.grid.n_nodes(); }
-  /// Whether planes differ from their transformed form, or spectra of several filters are needed.
+  /// Returns whether planes differ from their transformed form, or spectra of several filters are
+  /// needed.
   bool keeps_planes() const { return ssize64(filters_) > 1 || plan_.is_mirrored(); }
   const PlaneFilter& filter(std::int64_t f) const { return filters_[to_size(f)]; }
   /// Transforms planes for a filter.

@@ -40,7 +40,7 @@ struct GyroRows {
   std::int64_t size() const { return n_x * (row_end - row_begin); }
 };
 
-/// How the components of a view are numbered.
+/// Numbering of the components of a view.
 struct PlaneComponents {
   std::int64_t radius_begin = 0;
   std::int64_t field_begin = 0;

@@ -140,7 +140,8 @@ class GyroLoops {
   TaskShares shares_;                          ///< of the workers
   HostBuffer<double> blocks_;
   HostBuffer<double> received_;
-  /// Of copies of planes, thrown at the end of a call: ranks that share rows or radii would wait.
+  /// The first error of copies of planes, thrown at the end of a call: ranks that share rows or
+  /// radii would wait.
   mutable FirstError device_error_;
   StageTimes times_;
   GyroProgress progress_{};

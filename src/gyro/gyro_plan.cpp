@@ -62,7 +62,7 @@ struct CostModel {
     if (spec.grid.y.boundary == PlaneBoundary::mirror) return 2 * (n - 1);
     return spec.grid.y.boundary == PlaneBoundary::periodic ? n : n + halo;
   }
-  /// Of one field and radius, for a rank with 1 / row_parts of the rows.
+  /// Returns the cost of one field and radius, for a rank with 1 / row_parts of the rows.
   double of_plane(std::int64_t row_parts) const {
     const std::int64_t n = spec.grid.y.size;
     if (spec.method == GyroMethod::chebyshev) {

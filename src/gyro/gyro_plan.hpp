@@ -9,7 +9,7 @@
 
 namespace ringweave::detail::inline gyro {
 
-/// Which rank has which radii, fields and rows. Ranks are a grid of radius_parts x field_parts x
+/// The radii, fields and rows of each rank. Ranks are a grid of radius_parts x field_parts x
 /// row_parts, rows next to each other; ranks beyond it have nothing. Sums over radii are formed of
 /// *blocks* of radii, which depend on the number of radii alone and are added in order: so sums are
 /// the same for any number of ranks. A rank has whole blocks. Every block is a transform back, a

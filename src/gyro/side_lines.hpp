@@ -43,7 +43,7 @@ struct SideLines {
   RINGWEAVE_HOST_DEVICE std::int64_t of_target_line(std::int64_t line) const {
     return line < targets ? line : n - n_targets + line;
   }
-  /// How many lines of targets come before a line of the plane.
+  /// Returns how many lines of targets come before a line of the plane.
   std::int64_t targets_before(std::int64_t line) const {
     return line <= targets ? line : std::max(targets, line - n + n_targets);
   }

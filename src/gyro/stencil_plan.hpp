@@ -23,7 +23,7 @@ struct StencilFilter {
   std::int64_t first_row = 0;  ///< number of the held row that is the first of y
 };
 
-/// How one rank forms bilinear or bicubic averages of its rows, as plain data.
+/// The plan by which one rank forms bilinear or bicubic averages of its rows, as plain data.
 struct StencilPlan {
   /// A circle, and the largest offsets with a weight.
   struct Radius {

@@ -11,8 +11,8 @@
 
 namespace ringweave::detail::inline io {
 
-/// How the rows and columns of a stored (latitude, longitude) array lie on the rings of a grid: row
-/// r is a whole ring, column c one of its pixels.
+/// The order of the rows and columns of a stored (latitude, longitude) array on the rings of a
+/// grid: row r is a whole ring, column c one of its pixels.
 struct LatLonOrder {
   std::int64_t n_rows = 0;
   std::int64_t n_columns = 0;  ///< stored; one more than n_phi where the last repeats the first

@@ -10,8 +10,7 @@
 
 namespace ringweave::detail::inline io {
 
-/// Which rank owns each pixel of the full grid, from the rings of every rank. The same on every
-/// rank.
+/// The owner of each pixel of the full grid, from the rings of every rank. The same on every rank.
 class PixelOwners {
  public:
   /// Collective. Error  UsageError when two ranks own one ring.

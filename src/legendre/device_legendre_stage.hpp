@@ -35,7 +35,7 @@ class DeviceLegendreStage {
   virtual std::int64_t device_bytes() const = 0;
 };
 
-/// How the sums of two or four scalar maps that share a recurrence are computed: with the
+/// Way in which the sums of two or four scalar maps that share a recurrence are computed: with the
 /// multiply-adds of each thread, as matrix products with FP64 tensor instructions, or in the way
 /// that was faster on an H200: a synthesis by threads, an adjoint by matrices.
 enum class BatchedSums { by_threads, by_matrices, as_measured };

@@ -18,7 +18,8 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// At the cut between tasks rows are transformed twice, and points looked at twice.
+/// Returns the number of tasks. At the cut between two, rows are transformed twice, and points
+/// looked at twice.
 std::int64_t number_of_tasks(std::int64_t n_threads, std::int64_t n_tiles) {
   constexpr std::int64_t tasks_per_thread = 4;
   constexpr std::int64_t least_tiles = 4;

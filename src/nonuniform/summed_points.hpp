@@ -10,7 +10,7 @@
 
 namespace ringweave::detail::inline nonuniform {
 
-/// How the frame turns at points, see GeodesicEnd: the value of a field of spin s is exp(i s gamma)
+/// Turns of the frame at points, see GeodesicEnd: the value of a field of spin s is exp(i s gamma)
 /// times its sum.
 struct FrameTurns {
   std::span<const double> cos_gamma{};  ///< [point]

@@ -52,7 +52,7 @@ LongTerms legendre_terms(Long x) {
   return terms;
 }
 
-/// How the sums of one mode follow from the terms' coefficients c, c_0 = 1. In double: remainders
+/// The sums of one mode as functions of the terms' coefficients c, c_0 = 1. In double: remainders
 /// are small already, so that rounding is as small beside them.
 struct ModeTerms {
   Terms mean{};

@@ -18,8 +18,8 @@ namespace ringweave::detail::inline sphere::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Whether sums of products are fused. Otherwise positions of lanes are not those of single angles,
-/// which every rank and machine must find alike.
+/// Tells whether sums of products are fused. Otherwise positions of lanes are not those of single
+/// angles, which every rank and machine must find alike.
 inline constexpr bool is_fused = HWY_NATIVE_FMA != 0;
 
 /// FinePosition for each lane. The indices are whole numbers.

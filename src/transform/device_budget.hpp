@@ -13,8 +13,8 @@ namespace ringweave::detail::inline transform {
 /// The memory available to a transform on this rank's device before it allocates, and its need.
 struct DeviceBudget : DeviceShare {
   DeviceMemoryPlan planned{};  ///< of this rank, wherever a_lm and maps are stored
-  /// Why a_lm and maps stay on the host while the stages copy their data in blocks; empty when they
-  /// go to the device. The same on every rank.
+  /// The reason why a_lm and maps stay on the host while the stages copy their data in blocks;
+  /// empty when they go to the device. The same on every rank.
   std::string reason{};
 
   bool on_device() const { return reason.empty(); }

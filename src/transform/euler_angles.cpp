@@ -67,7 +67,9 @@ Matrix galactic_from_celestial() {
          turned_axes(z_axis, pole_ra * one_degree);
 }
 
-/// From  Kaplan (2005), USNO Circular 179, section 3.5: the axes of FK5 against those of ICRS
+/// Returns the rotation from the axes of ICRS to those of FK5.
+///
+/// From  Kaplan (2005), USNO Circular 179, section 3.5
 Matrix celestial_from_icrs() {
   return turned_axes(x_axis, 0.0199L * arcseconds) * turned_axes(y_axis, 0.0091L * arcseconds) *
          turned_axes(z_axis, -0.0229L * arcseconds);

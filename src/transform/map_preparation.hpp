@@ -21,7 +21,7 @@ void require_finite(const Communicator& comm, const std::string& where,
                     std::span<const std::string> columns, const LocalRings& rings,
                     MapView<const T> map);
 
-/// Which of this rank's pixels are UNSEEN, component by component, one bit a pixel; components
+/// The pixels of this rank that are UNSEEN, component by component, one bit a pixel; components
 /// without any hold nothing.
 class UnseenMask {
  public:

@@ -193,7 +193,7 @@ struct SphericalHarmonicTransform::Impl {
     throw UsageError("a transform on a device has no spectra of rings; ask has_spectra() first");
   }
 
-  /// For each group: synthesizes modes by ring (if a_lm are given), runs work(spectra of its rings,
+  /// Synthesizes for each group modes by ring (if a_lm are given), runs work(spectra of its rings,
   /// group, modes by ring), and applies the adjoint to the result.
   template <class T, class Work>
   void apply_on_spectra(const std::optional<AlmView<const T>>& alm, AlmView<T> result,

@@ -42,7 +42,7 @@ RingDistribution ring_bands_of(const TransformSpec& spec, int n_ranks) {
 
 constexpr std::int64_t bytes_of_mode = static_cast<std::int64_t>(sizeof(std::complex<double>));
 
-/// With more passes the buffer of a pass is already negligible; with fewer, little overlaps.
+/// The most passes: beyond, the buffer of a pass is already negligible.
 constexpr std::int64_t most_passes = 64;
 constexpr std::int64_t bytes_worth_a_pass = std::int64_t{1} << 20;
 constexpr std::int64_t least_overlapped_passes = 8;
@@ -52,7 +52,7 @@ ExchangeVolume volume_of(const TransformPlan& plan) {
                          plan.spec.exchange.folding);
 }
 
-/// For slots beside a map.
+/// Counts the passes for slots beside a map.
 int count_passes(const TransformPlan& plan) {
   if (plan.n_ranks == 1) return 1;
   return passes_beside(plan.spec.exchange, plan.spec.pass_bytes,

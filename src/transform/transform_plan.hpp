@@ -28,8 +28,8 @@ struct LegendreFlops {
   double total() const { return scalar + spin; }
 };
 
-/// Who owns what and what moves, as plain data: made without MPI for any rank of any number of
-/// ranks.
+/// The owners of orders and rings, and the modes that move, as plain data: made without MPI for any
+/// rank of any number of ranks.
 struct TransformPlan {
   TransformPlan(const TransformSpec& spec, int rank, int n_ranks);
 
@@ -70,7 +70,7 @@ struct TransformPlan {
   /// Tells whether one MPI count holds the modes of each side of the exchange.
   bool countable() const { return most_modes <= spec.exchange.mpi_count_limit; }
   int n_pass_slots() const;
-  /// So many passes, of `n_parts` parts at most each.
+  /// Returns the orders in `count` passes, of `n_parts` parts at most each.
   OrderPasses order_passes(int count, int n_parts = 1) const;
   /// Parts of a pass on the host, between which an overlapped exchange goes on.
   int n_host_parts(int count) const;

@@ -18,7 +18,7 @@ namespace {
 
 RadialKernel gaussian_of_arcmin(double fwhm) { return gaussian(fwhm / 60, 1e-5); }
 
-/// Of Q and U.
+/// Returns a kernel for Q and U.
 RadialKernel spin_gaussian_of_arcmin(double fwhm) {
   return RadialKernel::gaussian(fwhm / 60 * degree, KernelSupport::automatic(1e-5), 2);
 }

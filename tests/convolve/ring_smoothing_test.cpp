@@ -36,7 +36,7 @@ class RingSmoothing : public OnEveryRankCount {
     spec.n_maps = 2;
     return {comm(), spec};
   }
-  /// Of masks, on the same rings.
+  /// Returns the convolution of masks on the same rings.
   RingConvolution scalar_convolution(const RingConvolution& rings) const {
     RingConvolutionSpec spec;
     spec.grid = grid_;
@@ -93,7 +93,7 @@ class RingSmoothing : public OnEveryRankCount {
     expect_within(relative_error(comm(), out, expected), bound);
   }
 
-  /// Of a field of spin whose E and B have beams of their own.
+  /// Checks a field of spin whose E and B have beams of their own.
   template <class T>
   void expect_the_same_with_two_beams(int spin, double bound) const {
     Beam beam = gaussian_beam(fwhm, band_limit);

@@ -40,7 +40,7 @@ struct Problem {
     std::fill(by_ring.begin(), by_ring.end(), untouched);
     std::fill(slots.begin(), slots.end(), untouched);
   }
-  /// In the positions of plan.by_order.
+  /// Returns a value by its position in plan.by_order.
   Value& by_order(std::int64_t i) {
     return i < by_ring.size() ? by_ring[i] : slots[i - by_ring.size()];
   }

@@ -26,7 +26,7 @@ struct RadiusProblem {
   std::vector<double> fields;
   std::vector<double> results;
 
-  /// Of all rows.
+  /// Makes the problem of all rows.
   RadiusProblem(const PlaneGrid& plane, GyroMethod of_method, std::int64_t n)
       : RadiusProblem(plane, of_method, n, 0, plane.y.size) {}
   RadiusProblem(const PlaneGrid& plane, GyroMethod of_method, std::int64_t n, std::int64_t begin,
@@ -59,7 +59,7 @@ struct RadiusProblem {
                               {made.data(), n_fields, n_targets()}, backend);
     return {made.begin(), made.end()};
   }
-  /// What is added to ones.
+  /// The numbers added to ones.
   template <class T = double>
   std::vector<double> transpose(Backend backend) const {
     const std::vector<T> given(results.begin(), results.end());

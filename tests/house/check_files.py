@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Check that files state their licence, modules have READMEs, files and pictures are small, scripts are executable, the
-picture of README.md is that of its commands, and the citation has the version of the headers:
-check_files.py SOURCE_FOLDER"""
+"""Check that files state their licence, docstrings begin with a verb or a name, modules have READMEs, files and pictures
+are small, scripts are executable, the picture of README.md is that of its commands, and the citation has the version of
+the headers: check_files.py SOURCE_FOLDER"""
 import os
 import re
 import sys
@@ -12,6 +12,10 @@ SPDX = "SPDX-License-Identifier: GPL-3.0-or-later"
 SOURCES = {".cpp", ".hpp", ".cu", ".cuh", ".inc", ".py", ".sh", ".cmake", ".in", ".sbatch", ".cff", ".def", ".yaml"}
 SOURCE_NAMES = {"CMakeLists.txt", "Makefile", "run", "Dockerfile"}
 TOPS = (".ci", "bench", "cmake", "examples", "jobs", "packaging", "perf_models", "scripts", "src", "tests")
+DOCSTRING = re.compile(r"\s*///(?!<)")
+# Words with which a clause begins that leaves its verb or its subject to be guessed.
+NO_BEGINNING = re.compile(r"\s*/// (After|As|At|Before|Beside|Between|By|For|From|How|If|In|Of|On|Over|So|That|To|What|When|"
+                          r"Where|Whether|Which|Who|Why|With)\b")
 MOST_LINES = 600
 MOST_BYTES_OF_PICTURE = 300_000
 
@@ -27,6 +31,10 @@ def file_offences(root, path):
         yield f"{path}: its first line must be the licence, {SPDX}"
     if lines[:1] and lines[0].startswith("#!") != os.access(root / path, os.X_OK):
         yield f"{path}: what begins with #! must be executable, and nothing else"
+    if path.suffix in (".cpp", ".hpp", ".cu", ".cuh"):
+        for before, line in zip(["", *lines], lines):
+            if NO_BEGINNING.match(line) and not DOCSTRING.match(before):
+                yield f"{path}: begin with a verb or the name of the thing: {line.strip()}"
     if len(lines) > MOST_LINES:
         yield f"{path}: {len(lines)} lines; split it, {MOST_LINES} are the most"
 
@@ -63,7 +71,7 @@ def picture_offences(root):
 def offences(root):
     found = []
     paths = [root / name for name in ("CMakeLists.txt", "Makefile", "CITATION.cff")]
-    for top in TOPS:
+    for top in (*TOPS, "include"):
         paths += [path for path in sorted((root / top).rglob("*")) if path.is_file() and is_source(path)]
     for path in paths:
         found += file_offences(root, path.relative_to(root))

@@ -67,7 +67,7 @@ struct FineRowProblem : LegendreProblem {
         shape{grid, limits_for(of, fine, spins), {}, alm_layout, rows, fields} {
     shape.fine_rows = std::make_shared<const DeconvolvedRows>(fine);
   }
-  /// On all rows.
+  /// Makes the problem on all rows.
   FineRowProblem(const DeconvolvedRows& fine, const std::vector<int>& spins)
       : FineRowProblem(RingGrid::fejer(fine.n_rows), fine, spins) {}
 

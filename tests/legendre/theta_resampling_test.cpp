@@ -75,7 +75,7 @@ struct Deviation {
   double max;
 };
 
-/// Over all target rings and slots, relative to the rms of the values.
+/// Returns the error over all target rings and slots, relative to the rms of the values.
 Deviation resampling_error(const RingGrid& target, std::int64_t degree) {
   const ThetaResampling resampling(target, degree);
   ThetaResampling::Block block(resampling);

@@ -115,7 +115,7 @@ TEST_P(PointAccuracy, OfSingleModesAtTheEdgeOfTheBandMeetsEpsilon) {
   }
 }
 
-/// Where taps have the offset zero.
+/// Checks points at which taps have the offset zero.
 TEST_P(PointAccuracy, OnFineSamplesMeetsEpsilon) {
   for (const double epsilon : is_largest ? std::vector{1e-4} : std::vector{1e-2, 1e-4, 1e-12}) {
     const PointSpec spec = spec_of(lmax, {GetParam()}, epsilon);

@@ -47,7 +47,7 @@ class WarpTurns {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return running() == warp; });
   }
-  /// Between two barriers every warp runs once, in an order that changes from barrier to barrier.
+  /// Runs every warp once between two barriers, in an order that changes from barrier to barrier.
   int running() const {
     const int place = turn_ % block_warps;
     return turn_ / block_warps % 2 == 0 ? place : block_warps - 1 - place;

@@ -27,8 +27,8 @@ void expect_all_within(const Communicator& comm, const EntryPointResults<T>& a,
   expect_within(relative_error(comm, a.alm_of_consumed, b.alm_of_consumed), bound);
 }
 
-/// With and without folded aliases, in few and many passes, counted by MPI and in conversion
-/// buffers.
+/// Returns exchanges with and without folded aliases, in few and many passes, counted by MPI and in
+/// conversion buffers.
 std::vector<TransformSpec> variants(const Case& chosen) {
   std::vector<TransformSpec> specs;
   specs.push_back(chosen.spec());

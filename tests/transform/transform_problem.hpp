@@ -127,7 +127,7 @@ struct RelativeError {
   double max = 0;
 };
 
-/// Over all components and all ranks. Collective.
+/// Returns the error over all components and all ranks. Collective.
 template <class Element>
 RelativeError relative_error(const Communicator& comm, const ComponentBuffer<Element>& values,
                              const ComponentBuffer<Element>& expected) {

@@ -47,7 +47,7 @@ void require_same_fields(const AnalyzeOptions& options, const std::vector<FieldC
                                choices.back().name));
 }
 
-/// Where the a_lm and spectra come from.
+/// Returns the origin of the a_lm and spectra.
 Provenance provenance_of(const Run& run, const AnalysisJob& job, const SkyFraction& fraction,
                          int iterations) {
   const AnalyzeOptions& options = job.options;

@@ -43,10 +43,10 @@ struct PointJob {
   FieldChoice choice;
   PointSpec spec;
   Precision precision;  ///< of files
-  /// Where the transform is, as it was before, if not on the host.
+  /// The share of the device before the transform was planned; none: the host.
   std::optional<DeviceShare> device{};
 
-  /// Of a_lm and values in memory: an adjoint is computed in double.
+  /// Returns the precision of a_lm and values in memory: an adjoint is computed in double.
   Precision held() const { return options.adjoint.empty() ? precision : Precision::double_; }
 };
 

@@ -132,7 +132,7 @@ class AveragePair {
   PlaneAverage second_;
 };
 
-/// How far averages of every second node are from those of all nodes.
+/// The difference of averages of every second node from those of all nodes.
 struct Distance {
   double largest = 0;  ///< of the averages
   double difference = 0;

@@ -14,7 +14,7 @@ namespace ringweave::detail::inline app {
 /// Throws a UsageError where every second node of the job's grid is no grid for its method.
 void require_second_nodes(const GyroJob& job);
 
-/// How an error is estimated.
+/// The plan of an estimate of the error.
 struct EstimatePlan {
   std::int64_t fields_at_once = 1;   ///< whose averages are summed over all radii
   std::vector<MemoryItem> memory{};  ///< of this rank

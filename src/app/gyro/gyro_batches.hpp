@@ -12,8 +12,8 @@
 
 namespace ringweave::detail::inline app {
 
-/// How a run goes through its fields: batches of one size, each read, averaged and written. The
-/// last one begins earlier where it would not be full, and makes some fields again.
+/// The batches in which a run goes through its fields: of one size, each read, averaged and
+/// written. The last one begins earlier where it would not be full, and makes some fields again.
 struct GyroBatches {
   std::int64_t size = 1;      ///< fields of each radius
   std::int64_t n_fields = 1;  ///< of all batches

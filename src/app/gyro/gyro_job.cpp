@@ -31,10 +31,11 @@ constexpr std::array<std::string_view, 9> own_attributes{
 /// Radii of a file and of an option are the same to this, relative.
 constexpr double same_radius = 1e-12;
 constexpr double same_single_radius = 1e-6;
-/// As PlaneAxis::of_nodes().
+/// The tolerance of PlaneAxis::of_nodes().
 constexpr double same_node = 1e-9;
 
-/// Where the axis rho of the input is among the axes before y and x; nothing without one.
+/// Returns the place of the axis rho of the input among the axes before y and x; nothing without
+/// one.
 std::optional<std::size_t> place_of_rho(const PlaneHeader& input) {
   const auto named = std::find_if(input.axes.begin(), input.axes.end(),
                                   [](const PlaneFileAxis& axis) { return axis.name == rho_name; });

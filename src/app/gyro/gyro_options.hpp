@@ -9,7 +9,7 @@
 
 namespace ringweave::detail::inline app {
 
-/// How fields and radii meet.
+/// Combinations of fields and radii.
 enum class GyroCombination { each, pairs, sum, twice };
 
 /// The boundaries of --boundary.

@@ -11,7 +11,7 @@
 
 namespace ringweave::detail::inline app {
 
-/// How --lensed-lmax cuts a lensed map: an analysis, and the synthesis of its a_lm.
+/// The cut of a lensed map by --lensed-lmax: an analysis, and the synthesis of its a_lm.
 struct LensedCut {
   TransformSpec spec;
   int n_iter = 0;  ///< of the analysis

@@ -8,8 +8,8 @@
 
 namespace ringweave::detail::inline app {
 
-/// How values are spread over the colours. asinh is linear around 0 and logarithmic beyond, for
-/// both signs.
+/// Spread of values over the colours. asinh is linear around 0 and logarithmic beyond, for both
+/// signs.
 enum class ScaleKind { linear, logarithmic, asinh };
 
 /// Returns the kind of a name: linear, log or asinh.

@@ -14,7 +14,7 @@
 namespace ringweave::detail::inline app {
 namespace {
 
-/// How far a point may be from the nearest ring.
+/// Returns the largest distance of a point from the nearest ring.
 double reach_of(const RingGrid& grid) {
   const auto all = grid.rings();
   if (all.size() < 2)

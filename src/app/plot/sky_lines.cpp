@@ -163,7 +163,8 @@ std::vector<double> multiples(double step, double low, double high) {
   return values;
 }
 
-/// Where a piece crosses an edge of the patch, `along` being the coordinate that changes: at -1.
+/// Calls draw() at crossings of a piece with an edge of the patch at -1; `along` is the coordinate
+/// that changes.
 template <class Along, class Across, class Draw>
 void at_crossing(const std::vector<PlanePoint>& piece, const Along& along, const Across& across,
                  const Draw& draw) {

@@ -44,7 +44,7 @@ RingConvolutionPlan plan_of(Run& run, const SmoothJob& job, const CutKernel& cut
                 [&] { return RingConvolutionPlan(spec, run.comm.rank(), run.comm.size()); });
 }
 
-/// Of Q and U.
+/// Plans the convolution of Q and U.
 std::optional<RingConvolutionPlan> plan_of_spins(Run& run, const SmoothJob& job,
                                                  const CutKernel& cut) {
   if (!cut.spin) return std::nullopt;
@@ -55,7 +55,8 @@ std::optional<RingConvolutionPlan> plan_of_spins(Run& run, const SmoothJob& job,
   return plan_of(run, job, cut, spec);
 }
 
-/// Of scalar fields, or of the masks that Q and U are divided by, on the rings of Q and U.
+/// Plans the convolution of scalar fields, or of the masks that Q and U are divided by, on the
+/// rings of Q and U.
 std::optional<RingConvolutionPlan> plan_of_scalars(
     Run& run, const SmoothJob& job, const CutKernel& cut,
     const std::optional<RingConvolutionPlan>& spins) {
@@ -275,7 +276,8 @@ class RingMethod final : public ConvolutionMethod<RingConvolution> {
         of.modes.seconds, of.halo.seconds, of.copies.seconds, seconds_text(prediction.harmonic)));
   }
 
-  /// On the host where the device that --backend auto took has too little memory.
+  /// Makes the convolution; on the host where the device that --backend auto took has too little
+  /// memory.
   RingConvolution make(Fields fields) override {
     RingConvolutionSpec spec = (fields == Fields::spin ? *spins_ : *scalars_).spec();
     return made_where_it_fits(run_, job_.options.transform.backend, backend_, [&] {

@@ -16,7 +16,7 @@
 namespace ringweave::detail::inline app {
 namespace {
 
-/// Why rings are no choice, in words that follow "because"; empty where they are.
+/// Returns why rings are no choice, in words that follow "because"; empty where they are.
 std::string why_not_rings(const SmoothJob& job) {
   const SmoothOptions& options = job.options;
   if (job.smoothing.n_iter > 0)

@@ -30,7 +30,7 @@ struct SmoothJob {
   std::unique_ptr<MapReader> reader;     ///< of the only map; null where there are several
   FieldChoice choice;                    ///< of each
   std::shared_ptr<const RingGrid> grid;  ///< the rings to visit
-  /// That of the smoothed maps where it is another than theirs, else null.
+  /// The grid of the smoothed maps where it is another than that of the maps, else null.
   std::shared_ptr<const RingGrid> new_grid{};
   Precision precision = Precision::double_;
   int usual_lmax = 0;              ///< where --lmax does not say

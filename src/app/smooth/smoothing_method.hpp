@@ -78,8 +78,8 @@ std::unique_ptr<SmoothingMethod> resolution_method(Run& run, SmoothJob& job);
 CutKernel cut_for_rings(Run& run, const SmoothJob& job);
 std::unique_ptr<SmoothingMethod> ring_method(Run& run, SmoothJob& job, CutKernel cut);
 
-/// Why a job cannot be done with a split kernel, in words that follow "because"; empty where it
-/// can: for a full HEALPix map.
+/// Returns why a job cannot be done with a split kernel, in words that follow "because"; empty
+/// where it can: for a full HEALPix map.
 std::string why_not_split(const SmoothJob& job);
 /// Searches for the fastest split. Error  UsageError where the job does not allow one or none keeps
 /// --error.

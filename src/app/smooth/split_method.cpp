@@ -222,7 +222,7 @@ class SplitMethod final : public ConvolutionMethod<SplitConvolution> {
         predicted.sending.seconds, seconds_text(harmonic)));
   }
 
-  /// On the host where the device that --backend auto took is of no use.
+  /// Makes the convolution; on the host where the device that --backend auto took is of no use.
   SplitConvolution make(Fields fields) override {
     const SplitSearch& search = fields == Fields::spin ? *found_.spins : *found_.scalars;
     const TransformOptions& asked = job_.options.transform;

@@ -10,7 +10,7 @@
 
 namespace ringweave::detail::inline convolve {
 
-/// Which ring modes a convolution multiplies.
+/// The ring modes that a convolution multiplies.
 struct ModeRows {
   enum class Kind {
     none,

@@ -9,7 +9,7 @@
 namespace ringweave::detail::inline convolve {
 namespace {
 
-/// Where a row holds a ring; -1: nowhere.
+/// Returns the position of a ring in a row; -1: none.
 std::int64_t position_of(const ModeLayout& layout, int m, std::int64_t ring) {
   for (const RowSegment& segment : layout.segments(layout.rows()[to_size(m)])) {
     if (segment.rings.contains(ring)) return segment.first + ring - segment.rings.begin;

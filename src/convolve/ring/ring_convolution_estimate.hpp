@@ -20,7 +20,7 @@ struct RingConvolutionEstimate {
   Estimate total() const { return stencil + sectors + ring_fft + modes + halo + copies; }
 };
 
-/// Where the ranks of a convolution compute.
+/// The place where the ranks of a convolution compute.
 struct ConvolutionPlace {
   Backend backend = Backend::host;
   int n_threads = 1;        ///< of a rank

@@ -37,10 +37,11 @@ struct EqualRun {
   static EqualRun for_grid(const RingGrid& grid);
 };
 
-/// Who convolves what and how, as plain data made without MPI. Every pair of rings within the
-/// support is summed in exactly one way: by modes where both rings have modes, by a stencil where
-/// both are of the equal run, and else by sectors. Fields of spin have sums of their own in place
-/// of the last two; their conjugates, if they have kernels, are summed over pixels in addition.
+/// The work of every rank in a ring convolution, as plain data made without MPI. Every pair of
+/// rings within the support is summed in exactly one way: by modes where both rings have modes, by
+/// a stencil where both are of the equal run, and else by sectors. Fields of spin have sums of
+/// their own in place of the last two; their conjugates, if they have kernels, are summed over
+/// pixels in addition.
 class RingConvolutionPlan {
  public:
   enum class Way { modes, stencil, sectors };
@@ -148,7 +149,7 @@ class RingConvolutionPlan {
   /// pixels of `in` within reach.
   double spin_nanoseconds(const Ring& out, const Ring& in, double taps,
                           const ConvolutionRates& rates) const;
-  /// In nanoseconds.
+  /// Predicts the nanoseconds of the sums of a ring.
   ConvolutionSeconds predict_ring(const ModeRows& modes, std::int64_t ring, double chord) const;
   std::vector<std::int64_t> ring_costs() const;
   void plan_halos(int rank);

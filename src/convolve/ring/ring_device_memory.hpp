@@ -7,8 +7,8 @@
 
 namespace ringweave::detail::inline convolve {
 
-/// How maps and modes of a rank lie in the memory of its device, for all kernels of a plan. Made
-/// without a device.
+/// The layout of maps and modes of a rank in the memory of its device, for all kernels of a plan.
+/// Made without a device.
 struct RingDeviceLayout {
   explicit RingDeviceLayout(const RingConvolutionPlan& plan);
 

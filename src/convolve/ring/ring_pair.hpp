@@ -35,7 +35,7 @@ struct RingPairChord {
   static double square(double x) { return x * x; }
 };
 
-/// How a field of spin s turns on the great circle from a pixel of ring b to one of ring a: its
+/// The turn of a field of spin s on the great circle from a pixel of ring b to one of ring a: its
 /// kernel is K(theta) exp(i s gamma) = K(theta) / cos(theta / 2)^2s z^2s, z = cos(theta / 2) exp(i
 /// gamma / 2) the product of the two frames' spinors. z^2 needs no angle at either end and is
 /// smooth for all pairs of pixels.
@@ -71,8 +71,8 @@ struct RingPairTransport {
   }
 };
 
-/// How the conjugate of a field of spin s turns on that great circle: its kernel is K(theta) exp(i
-/// s gamma') = K(theta) (y / |y|)^2s, y = sin(theta / 2) exp(i gamma' / 2), with
+/// The turn of the conjugate of a field of spin s on that great circle: its kernel is K(theta)
+/// exp(i s gamma') = K(theta) (y / |y|)^2s, y = sin(theta / 2) exp(i gamma' / 2), with
 ///
 ///     y^2 = d^2 - (p^2 + d^2) sin^2(phi / 2) + i p d sin(phi),  |y|^2 = d^2 + (p^2 - d^2)
 ///     sin^2(phi / 2)

@@ -13,7 +13,7 @@
 
 namespace ringweave::detail::inline convolve {
 
-/// Where a ring that a rank can read begins: in its own map, or in a halo.
+/// The place of a ring that a rank can read: in its own map, or in a halo.
 struct RingOffset {
   std::int64_t first = 0;
   bool is_foreign = false;

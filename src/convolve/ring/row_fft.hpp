@@ -9,8 +9,8 @@
 
 namespace ringweave::detail::inline convolve {
 
-/// How a row of kernel modes, K_m = sum_j k_j cos(2 pi m j / samples), is computed by short FFTs:
-/// the orders m = stride k + s of a class s are an FFT of `points` points over k, after the samples
+/// The short FFTs that compute a row of kernel modes, K_m = sum_j k_j cos(2 pi m j / samples): the
+/// orders m = stride k + s of a class s are an FFT of `points` points over k, after the samples
 /// times exp(2 pi i s j / samples) have been added up modulo `points`. Orders of class stride - s
 /// are those of class s read from samples - m, so half of the classes suffice. A kernel that covers
 /// little of a ring has few samples to add up.
@@ -20,7 +20,7 @@ namespace ringweave::detail::inline convolve {
 struct RowFft {
   std::int64_t samples = 0;  ///< around a ring; 0: no row is made by FFT
   std::int64_t points = 1;
-  /// How often the samples are computed, given how many groups of orders fit in memory.
+  /// Number of times that the samples are computed, given how many groups of orders fit in memory.
   double n_passes = 1;
 
   bool exists() const { return samples > 0; }

@@ -8,7 +8,7 @@
 
 namespace ringweave::detail::inline convolve {
 
-/// Which ranks do which part of a split kernel.
+/// The ranks of each part of a split kernel.
 struct SplitPlacement {
   int n_harmonic = 0;  ///< see SplitCandidate
 

@@ -13,8 +13,9 @@
 
 namespace ringweave::detail::inline convolve {
 
-/// Who does what of a split convolution, as plain data made without MPI. Placed as the split is:
-/// side by side the maps lie on the ranks that convolve, the last ranks own no ring of them.
+/// The work of every rank in a split convolution, as plain data made without MPI. Placed as the
+/// split is: side by side the maps lie on the ranks that convolve, the last ranks own no ring of
+/// them.
 struct SplitPlan {
   /// Error  UsageError when the split has no parts, is for another grid, or is placed on more ranks
   ///        than there are.

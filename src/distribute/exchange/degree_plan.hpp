@@ -7,7 +7,7 @@
 
 namespace ringweave::detail::inline distribute {
 
-/// Which rank has which orders m = 0..lmax, and where. Plain data.
+/// The ranks of the orders m = 0..lmax, and the places there. Plain data.
 class OrderOwners {
  public:
   /// `orders` are those of rank 0, then of rank 1, and so on, `counts[rank]` of them, ascending.
@@ -45,9 +45,9 @@ std::vector<DegreeBlock> cut_degrees(int lmax, std::int64_t coefficients, std::i
 /// highest, back and forth over the ranks, which balances work that grows with l.
 std::vector<int> dealt_degrees(DegreeBlock block, int rank, int n_ranks);
 
-/// How the a_lm of a block go from the owners of orders to the owners of degrees and back. Messages
-/// are [degree of the receiver][component][order m <= l of the sender], in elements; those of all
-/// ranks lie one after the other.
+/// The messages that take the a_lm of a block from the owners of orders to the owners of degrees
+/// and back. Messages are [degree of the receiver][component][order m <= l of the sender], in
+/// elements; those of all ranks lie one after the other.
 struct DegreeMessages {
   /// Plans the messages of the a_lm of `rank`.
   DegreeMessages(const OrderOwners& owners, DegreeBlock block, int rank, std::int64_t n_components);

@@ -6,7 +6,7 @@
 
 namespace ringweave::detail::inline distribute {
 
-/// How MPI accesses data on a device: directly, or through staging buffers on the host.
+/// Access of MPI to data on a device: directly, or through staging buffers on the host.
 enum class DeviceRoute { direct, staged };
 
 /// Returns true if MPI reports support for device memory (MPIX_Query_cuda_support); false if it

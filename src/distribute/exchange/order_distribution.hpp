@@ -9,8 +9,8 @@
 
 namespace ringweave::detail::inline distribute {
 
-/// Which rank owns which orders m. An order is grouped with its aliases (FoldRule), otherwise with
-/// its mirror mmax - m. Groups are dealt, heaviest first, to the rank with the least pruned work so
+/// The owner of every order m. An order is grouped with its aliases (FoldRule), otherwise with its
+/// mirror mmax - m. Groups are dealt, heaviest first, to the rank with the least pruned work so
 /// far. Mirrors are separated where that balances few orders on many ranks better; aliases never
 /// are. Plain data, the same on every rank; any number of ranks, even more than orders.
 class OrderDistribution {

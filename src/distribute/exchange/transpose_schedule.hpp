@@ -14,9 +14,9 @@
 
 namespace ringweave::detail::inline distribute {
 
-/// Which modes two ranks exchange, in the order both sides agree on: the orders of sequence(), for
-/// each its kept rings band by band from north to south, without the rings on which the order is
-/// folded away.
+/// The modes that two ranks exchange, in the order both sides agree on: the orders of sequence(),
+/// for each its kept rings band by band from north to south, without the rings on which the order
+/// is folded away.
 class TransposeSchedule {
  public:
   /// Up to two runs of rings, north to south; either may be empty.

@@ -17,7 +17,7 @@ namespace ringweave::detail::inline distribute {
 /// Error  UsageError when the support is negative or not a number.
 RingRange rings_within(const RingGrid& grid, RingRange band, double support);
 
-/// How many values are exchanged for each ring.
+/// Numbers of values that are exchanged for each ring.
 class RingPayload {
  public:
   static RingPayload pixels(const RingGrid& grid);  ///< n_phi

@@ -18,7 +18,7 @@ namespace ringweave::detail::inline distribute {
 
 class PointMessages;
 
-/// How many points a rank has to do with, for its memory.
+/// Numbers of points that a rank has to do with, for its memory.
 struct PointCounts {
   std::int64_t listed = 0;
   std::int64_t summed = 0;

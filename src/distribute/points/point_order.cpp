@@ -137,7 +137,7 @@ class TileRowSort {
     Index number;
   };
   static_assert(sizeof(Point) + 2 * sizeof(std::uint64_t) == bytes_of_point_in_work);
-  /// From the highest bits: group of columns (16), bin of theta (16), index among the points (32).
+  /// Bits, from the highest: group of columns (16), bin of theta (16), index among the points (32).
   using Entry = std::uint64_t;
   static constexpr std::size_t n_bins = 2048;
   static constexpr std::int64_t ahead = 16;

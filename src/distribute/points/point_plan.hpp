@@ -72,10 +72,10 @@ struct PointLoad {
   std::int64_t taps = 0;  ///< points on each of its rows
 };
 
-/// Which rank owns which of the fine rows that points touch (or of all), and which ranks sum a
-/// point. A rank owns a band of rows and its southern mirror; a point belongs to every rank that
-/// owns one of its rows, which sums those rows only. Plain data, the same on every rank, made from
-/// the number of points alone.
+/// The owners of the fine rows that points touch (or of all), and the ranks that sum a point. A
+/// rank owns a band of rows and its southern mirror; a point belongs to every rank that owns one of
+/// its rows, which sums those rows only. Plain data, the same on every rank, made from the number
+/// of points alone.
 class PointPlan {
  public:
   /// points  [first tap] points of all ranks

@@ -19,8 +19,8 @@ constexpr std::int64_t fewest_rings_of_length = 8;
 constexpr std::int64_t shortest_chirp_row = 512;
 constexpr std::int64_t value_bytes = sizeof(Double2);
 
-/// For other lengths cuFFT uses a chirp transform of its own, whose memory is unknown without a
-/// device.
+/// The largest prime of a length that cuFFT transforms directly. For other lengths it uses a chirp
+/// transform of its own, whose memory is unknown without a device.
 constexpr std::int64_t largest_cufft_prime = 127;
 
 bool is_for_cufft(std::int64_t length) {

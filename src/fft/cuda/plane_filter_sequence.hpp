@@ -53,7 +53,7 @@ class PlaneFilterSequence {
     for (const auto& fft : ffts_) bytes = std::max(bytes, fft.work_bytes());
     return bytes;
   }
-  /// To be called before the first transform; the workspace must outlive them.
+  /// Sets the workspace, before the first transform; it must outlive them.
   void work_in(PlaneWorkspace<Machine>& workspace) {
     padded_ = workspace.padded.data();
     for (auto& fft : ffts_) fft.work_in(workspace.fft_work.data());

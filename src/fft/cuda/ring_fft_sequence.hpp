@@ -15,7 +15,7 @@
 
 namespace ringweave::detail::gpu {
 
-/// What a ring FFT needs for a batch of rings: their rows, and the work memory of FFTs.
+/// Memory of a ring FFT for a batch of rings: their rows, and the work memory of FFTs.
 struct RingFftWorkspaceSize {
   std::int64_t values = 0;
   std::int64_t fft_bytes = 0;
@@ -63,7 +63,7 @@ class RingFftSequence {
     for (const auto& fft : ffts_) size.fft_bytes = std::max(size.fft_bytes, fft.work_bytes());
     return size;
   }
-  /// To be called before the first transform; the workspace must outlive them.
+  /// Sets the workspace, before the first transform; it must outlive them.
   void work_in(RingFftWorkspace<Machine>& workspace) {
     workspace_ = workspace.rows.data();
     for (auto& fft : ffts_) fft.work_in(workspace.fft_work.data());

@@ -176,7 +176,7 @@ HWY_INLINE void cut_into_lanes(const LaneConvolution::Pass& level, const Complex
   }
 }
 
-/// After the first pass all blocks take the same passes, one block per lane.
+/// Transforms a block per lane: after the first pass all blocks take the same passes.
 void spectrum(const LaneConvolution& convolution, const Complex* in, Complex* out, double* data) {
   const auto& passes = convolution.passes;
   const std::int64_t part = convolution.length / 8;

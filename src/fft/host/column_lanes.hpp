@@ -10,9 +10,9 @@
 
 namespace ringweave::detail::inline fft {
 
-/// As many transforms of awkward lengths as a vector has lanes, one per lane; element k of a lane
-/// is at in + k in_stride. Transforms of two lengths may share a vector if their convolutions have
-/// the same length.
+/// Transforms of awkward lengths, one for each lane of a vector; element k of a lane is at in + k
+/// in_stride. Transforms of two lengths may share a vector if their convolutions have the same
+/// length.
 struct ColumnLanes {
   struct Lane {
     const std::complex<double>* in = nullptr;

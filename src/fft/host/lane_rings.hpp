@@ -9,10 +9,9 @@
 
 namespace ringweave::detail::inline fft {
 
-/// As many rings (or components of a ring) of one even, smooth length as a vector has lanes, one
-/// per lane. Every step from modes to pixels is then the same few vector operations for all of
-/// them, and the modes of neighbouring rings, which are contiguous in the rows, are loaded without
-/// a transposition.
+/// Rings (or components of a ring) of one even, smooth length, one for each lane of a vector. Every
+/// step from modes to pixels is then the same few vector operations for all of them, and the modes
+/// of neighbouring rings, which are contiguous in the rows, are loaded without a transposition.
 struct LaneRings {
   std::int64_t n_phi = 0;
   std::int64_t n_modes = 0;

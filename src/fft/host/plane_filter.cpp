@@ -47,7 +47,7 @@ HostBuffer<Complex> turns_of(const FilterAxis& axis, std::int64_t count) {
   return turns;
 }
 
-/// Where a symmetric multiplier has its row q, which has q + 1 numbers.
+/// Returns row q of a symmetric multiplier, which has q + 1 numbers.
 const double* half_row(const double* half, std::int64_t q) { return half + q * (q + 1) / 2; }
 
 /// Writes the numbers of a strip, [frequency of y][lane], of a symmetric multiplier.

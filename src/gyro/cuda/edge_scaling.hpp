@@ -12,7 +12,7 @@
 
 namespace ringweave::detail::gpu {
 
-/// Which nodes of some rows are their own mirror image. Plain data.
+/// The nodes of some rows that are their own mirror image. Plain data.
 struct EdgePlan {
   std::int64_t n_x = 0;
   bool x_mirrored = false;

@@ -31,7 +31,7 @@ struct ConvertPlanes {
   }
 };
 
-/// What one thread found in a plane.
+/// The findings of one thread in a plane.
 struct PartOfFindings {
   std::int64_t n_not_finite;
   std::int64_t first_not_finite;

@@ -18,7 +18,7 @@ bool is_outermost(std::int64_t i, std::int64_t n, std::int64_t margin) {
   return i < margin || i >= n - margin;
 }
 
-/// Of some of the held rows.
+/// Plans the edges of some of the held rows.
 EdgePlan edges_of(const SideGeometry& geometry, RowRange held) {
   const HeldRows& rows = geometry.rows;
   EdgePlan edges{geometry.n_x,

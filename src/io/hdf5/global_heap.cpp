@@ -115,7 +115,7 @@ class HeapCollection {
 
  private:
   static std::uint64_t padded(std::uint64_t bytes) { return (bytes + 7) / 8 * 8; }
-  /// That of the collection, and of each object.
+  /// Returns the bytes of the header of the collection, and of each object.
   std::uint64_t head_bytes() const { return padded(8 + numbers_.length); }
   std::uint64_t number_at(std::uint64_t at, std::size_t bytes) const {
     return little_endian(std::string_view(bytes_).substr(at, bytes));

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::int64_t most_nodes = std::int64_t{1} << 22;
 
-/// Where the axes of a data set are looked for.
+/// The places where the axes of a data set are looked for.
 struct AxisSearch {
   const Hdf5Handle& file;
   const std::string& path;

@@ -31,7 +31,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Hdf5PlaneInfo, header, origin, warnings)
 
 namespace {
 
-/// How the numbers of a data set lie in its file.
+/// Storage of the numbers of a data set in its file.
 struct PlaneStorage {
   Hdf5Shape shape;
   std::vector<double> missing;  ///< numbers that stand for no value

@@ -19,10 +19,10 @@ struct RowRun {
   std::int64_t count = 0;
 };
 
-/// How the ranks transfer numbers. Reading: contiguous data collectively; foreign chunked files by
-/// each rank alone, without MPI-IO, which is unsafe for them in HDF5 1.10. Writing: collectively
-/// where the disk is reserved, else independently, because Open MPI 4 loses the error when a
-/// collective write does not fit the disk, and ROMIO may hang.
+/// Way in which the ranks transfer numbers. Reading: contiguous data collectively; foreign chunked
+/// files by each rank alone, without MPI-IO, which is unsafe for them in HDF5 1.10. Writing:
+/// collectively where the disk is reserved, else independently, because Open MPI 4 loses the error
+/// when a collective write does not fit the disk, and ROMIO may hang.
 enum class Hdf5Mode { collective, independent, alone };
 
 Hdf5Mode hdf5_read_mode(const Hdf5Shape& shape);
@@ -97,8 +97,8 @@ class Hdf5Rows {
   std::int64_t parts_ = 1;  ///< numbers per element
 };
 
-/// How much one rank moves in one call. MPI-IO of HDF5 before 1.12.3 fails from 2 GiB on; far less
-/// already gives full speed and bounds the buffers. Tests make it small.
+/// Limits of what one rank moves in one call. MPI-IO of HDF5 before 1.12.3 fails from 2 GiB on; far
+/// less already gives full speed and bounds the buffers. Tests make it small.
 struct Hdf5Limits {
   std::int64_t numbers_per_call = std::int64_t{1} << 20;
   /// Hyperslabs in one selection; building larger unions takes quadratic time.

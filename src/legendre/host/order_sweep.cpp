@@ -24,7 +24,8 @@ constexpr std::size_t most_pieces = 8;
 /// to load as to compute. Caching all orders saves a fifth of the stage's time at lmax 255; at lmax
 /// 511 caching the lowest, which are computed in long double, saves 5 % and caching others nothing.
 constexpr std::int64_t most_kept_bytes = std::int64_t{1} << 20;
-/// If the seeds of all orders need more than this, caching a few of them saves nothing.
+/// The most that caches of seeds may need: where all orders need more, caching a few of them saves
+/// nothing.
 constexpr std::int64_t most_worthwhile_bytes = std::int64_t{8} << 20;
 
 /// Adds or stores values; sums are formed in double before they are rounded to T.

@@ -25,7 +25,7 @@ struct SpreadPoints {
   static constexpr int n_rows = SpreadTile::n_rows;
   static constexpr int most_taps = PointTables::most_taps;
 
-  /// Of a warp.
+  /// The points of a warp.
   struct Points {
     Array<Array<double, n_rows>, points_together> theta;  ///< [point][row of the tile]
     Array<Array<double, most_taps>, points_together> phi;

@@ -41,7 +41,7 @@ HWY_INLINE void for_each_row(const RowTaps& taps, std::int64_t first_row, std::i
   }
 }
 
-/// As many doubles as the taps of a row with zeros up to whole vectors.
+/// Number of doubles of the taps of a row, with zeros up to whole vectors.
 template <int n_taps>
 struct Lanes {
   using Tag = hn::CappedTag<double, std::size_t{n_taps}>;

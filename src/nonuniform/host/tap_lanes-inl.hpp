@@ -26,7 +26,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 template <int half>
 class TapLanes {
   static constexpr int lanes = static_cast<int>(hn::MaxLanes(hn::CappedTag<double, 8>()));
-  /// With four taps in half of a vector even and odd polynomials share one.
+  /// Tells whether even and odd polynomials share a vector: four taps in half of it.
   static constexpr bool has_both_in_one = lanes == 2 * half;
   static constexpr bool has_last_in_one = lanes == 8;
 

@@ -125,7 +125,7 @@ class DevicePart {
   DeviceBuffer<T> values_;
 };
 
-/// As run_call(), with planes in the memory of devices.
+/// Does what run_call() does, with planes in the memory of devices.
 template <class T>
 std::vector<double> run_call_on_device(const Communicator& comm, Gyroaverage& gyro, GyroCall call,
                                        const std::vector<double>& whole) {

@@ -40,7 +40,7 @@ class EmulatedStageOn {
                   RowRange rows) {
     synthesize(alm.data(), problem_.alm_layout.size(), modes.data(), rows);
   }
-  /// As StageSequence::synthesize.
+  /// Does what StageSequence::synthesize does.
   template <class T>
   void synthesize(const std::complex<T>* alm, std::int64_t stride, Complex* modes, RowRange rows);
   std::vector<Complex> adjoint(const std::vector<Complex>& modes) {
@@ -53,7 +53,7 @@ class EmulatedStageOn {
                RowRange rows) {
     adjoint(modes.data(), alm.data(), problem_.alm_layout.size(), how, rows);
   }
-  /// As StageSequence::adjoint.
+  /// Does what StageSequence::adjoint does.
   template <class T>
   void adjoint(const Complex* modes, std::complex<T>* alm, std::int64_t stride, Accumulate how,
                RowRange rows);

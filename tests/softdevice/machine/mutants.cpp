@@ -38,7 +38,7 @@ bool is_left_out(const Program& program, const std::string& opcode) {
 
 constexpr const char* not_taken = "not taken";
 
-/// By kernel and instruction: what noticed that it was left out, "" for nothing, or not_taken.
+/// Findings for each instruction left out, by kernel and instruction: "" for none, or not_taken.
 using Noticed = std::map<std::pair<std::string, std::size_t>, std::string>;
 bool is_open(const std::string& noticed) { return noticed.empty() || noticed == not_taken; }
 struct Record {
@@ -82,7 +82,7 @@ struct Mutants::Memory {
       std::copy(part.shadow.begin(), part.shadow.end(), &GlobalMemory::get().cell_at(part.begin));
     }
   }
-  /// Whether memory has the same values now, and as many of them are defined.
+  /// Returns whether memory has the same values now, and as many of them are defined.
   bool is_as_now() const {
     return std::all_of(parts.begin(), parts.end(), [](const Part& part) {
       const Cell* now = &GlobalMemory::get().cell_at(part.begin);

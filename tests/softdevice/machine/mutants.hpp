@@ -15,12 +15,12 @@ namespace softdevice {
 /// only, and for launches that are small.
 class Mutants {
  public:
-  /// Before the launch.
+  /// Stores the memory before the launch.
   Mutants(const Launch& launch, const Operation& operation, Moment moment);
   ~Mutants();
   /// The instructions that the launch takes; empty where that does not matter.
   std::vector<std::uint8_t>& taken() { return taken_; }
-  /// After it; leaves the memory as the launch left it.
+  /// Runs the mutants after the launch; leaves the memory as the launch left it.
   void run(Failure failure, const LaunchCounts& counts) const;
 
  private:

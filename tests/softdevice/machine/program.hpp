@@ -50,7 +50,8 @@ struct Instruction {
   bool guard_is_negated = false;
   std::uint8_t wide_operands = 0;          ///< a bit for each register of 64 bits
   std::uint32_t guard = ptx::no_register;  ///< a predicate
-  /// Of a branch; of a collective instruction its operand with the member mask, or whole_warp.
+  /// The target of a branch; of a collective instruction the operand with the member mask, or
+  /// whole_warp.
   std::uint32_t target = 0;
   std::uint32_t line = 0;
   std::array<std::uint32_t, 6> operands{};  ///< rows, or predicates

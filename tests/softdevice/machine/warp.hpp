@@ -38,7 +38,7 @@ class Warp {
   /// Runs until every lane waits for the block or has ended; with random schedules also less.
   void run();
   bool has_ended() const { return running_ == 0; }
-  /// Whether all lanes that have not ended wait for the block.
+  /// Returns whether all lanes that have not ended wait for the block.
   bool waits() const { return running_ == at_barrier_; }
   /// The instruction that a lane waits at; waits(), and lanes have not ended.
   std::uint32_t barrier() const {

@@ -64,7 +64,7 @@ constexpr auto indexed = [](std::uint32_t, std::uint32_t b, std::uint32_t first,
   return from <= last;
 };
 
-/// Whether some (any) or no (all, of the opposite) lane has a truth that is known.
+/// Returns whether some (any) or no (all, of the opposite) lane has a truth that is known.
 template <bool any>
 void vote(Warp& warp, const Instruction& in, Lanes lanes) {
   const Lanes unknown = warp.undefined_predicate(in.operands[1]) & lanes;

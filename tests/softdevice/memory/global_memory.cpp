@@ -134,7 +134,7 @@ bool OrderedMemory::is_after_all_readers(const Cell& cell) {
   return ordered;
 }
 
-/// Whether bytes without values are as in new memory. Those that MPI wrote are not.
+/// Returns whether bytes without values are as in new memory. Those that MPI wrote are not.
 bool OrderedMemory::is_new(std::uint64_t address, std::uint64_t bytes) const {
   if (!settings().host_may_touch) return true;
   const auto* values = reinterpret_cast<const unsigned char*>(bytes_at(address));

@@ -117,7 +117,7 @@ class OrderedMemory {
   /// Copies values and which of them are defined.
   const char* copy_range(std::uint64_t from, std::uint64_t to, std::uint64_t bytes);
 
-  /// Whether all of these bytes are of one allocation.
+  /// Returns whether all of these bytes are of one allocation.
   bool has_bytes(std::uint64_t address, std::uint64_t bytes) {
     return *place(address, bytes, 1) == 0;
   }

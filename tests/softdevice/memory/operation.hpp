@@ -19,7 +19,7 @@ class Clock {
     return stream < counts.size() ? counts[stream] : 0;
   }
   std::uint32_t of(std::uint32_t stream) const { return of(counts_, stream); }
-  /// By the numbers of waits.
+  /// Returns the counts that hold without a wait, by its number.
   const std::map<int, Counts>& without() const { return without_; }
 
   void set(std::uint32_t stream, std::uint32_t count) {

@@ -22,7 +22,7 @@ struct Actor {
   }
 };
 
-/// Who accessed four bytes last, and which of them have values. Of several readers that nothing
+/// The last accesses to four bytes, and which of them have values. Of several readers that nothing
 /// orders the last is known, and that there were others.
 struct Cell {
   Actor writer{};

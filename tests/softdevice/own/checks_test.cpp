@@ -111,7 +111,7 @@ std::uint64_t passes(const std::string& place, const std::string& store) {
   return result.counts.shared_passes;
 }
 
-/// With SOFTDEVICE_COUNTS.
+/// Tests that need SOFTDEVICE_COUNTS.
 class Counts : public testing::Test {
  protected:
   void SetUp() override {

@@ -195,7 +195,7 @@ TEST(Clocks, KnowWhatWouldBeWithoutAWait) {
   EXPECT_TRUE(clock.without().empty());
 }
 
-/// With SOFTDEVICE_DEVICES=2.
+/// Tests that need SOFTDEVICE_DEVICES=2.
 class TwoDevices : public testing::Test {
  protected:
   void SetUp() override {

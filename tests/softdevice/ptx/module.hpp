@@ -22,7 +22,7 @@ enum class OperandKind { number, predicate, immediate, address };
 
 struct Operand {
   OperandKind kind = OperandKind::immediate;
-  /// Of a register (of an address: of its base; no_register where the base is a symbol).
+  /// The number of a register (of an address: of its base; no_register where the base is a symbol).
   std::uint32_t index = 0;
   /// Bits of an immediate; offset of an address. Symbols are offsets in their memory space.
   std::uint64_t bits = 0;

@@ -18,7 +18,7 @@
 
 namespace softdevice {
 
-/// What an operation of a stream does to memory, when it is run.
+/// The effect of an operation of a stream on memory, when it is run.
 using Work = std::function<void(OrderedMemory&, const Operation&, Moment)>;
 
 inline constexpr const char* name_of_events = "event";

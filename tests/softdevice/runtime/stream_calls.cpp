@@ -39,7 +39,8 @@ void join(cudaStream_t stream, const CUevent_st& event) {
     recording.waits[branch].push_back(event.node);
 }
 
-/// Whether all that other streams recorded comes before something of the first, or what follows.
+/// Returns whether all that other streams recorded comes before something of the first, or what
+/// follows.
 bool all_have_joined(const Recording& recording) {
   std::vector<bool> is_reached(recording.nodes.size());
   std::vector<int> open = recording.waits[0];

@@ -44,7 +44,7 @@ struct ScalarMaps {
   static constexpr int least_blocks = 4;
   /// Orders of a thread whose kernel modes stay in registers.
   static constexpr int orders = 2;
-  /// Of the kernel, or a mode of it: a sum of cosines.
+  /// A value of the kernel, or a mode of it: a sum of cosines.
   using Value = double;
   /// Two rings.
   struct Pair {
@@ -96,7 +96,7 @@ struct SpinMaps {
   static constexpr int maps = 2;
   static constexpr int least_blocks = 4;
   static constexpr int orders = 1;
-  /// Of the kernel, x + i y; or a mode of it: x a sum of cosines, y a sum of sines.
+  /// A value of the kernel, x + i y; or a mode of it: x a sum of cosines, y a sum of sines.
   using Value = Double2;
   struct Pair {
     PairChord chord;

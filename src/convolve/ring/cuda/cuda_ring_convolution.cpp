@@ -148,7 +148,7 @@ class CudaRingConvolution final : public RingConvolutionStage {
     }
   }
 
-  /// Of maps that go together; the first of them is number `first` of all.
+  /// Convolves maps that go together; the first of them is number `first` of all.
   template <class T>
   void convolve_by_modes(std::int64_t first, DeviceMap<T> from, DeviceMap<T> to) {
     agree(comm_, [&] {

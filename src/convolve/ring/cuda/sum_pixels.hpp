@@ -139,7 +139,7 @@ struct PixelSums {
   }
 };
 
-/// What leaves a ring and its partners as they are.
+/// Operations that leave a ring and its partners as they are.
 enum class Symmetry {
   none,
   quarters  ///< a quarter of a turn, and a reflection

@@ -20,7 +20,7 @@ constexpr std::int64_t pairs_in_registers = n_vector >= 8 ? mode_sum::pairs : mo
 /// Kernel modes of pairs for two vectors of orders.
 using Rows = V[pairs_in_registers][2];
 
-/// For pairs from `from` and orders from `order`: sums of samples times cosines.
+/// Sums samples times cosines, for pairs from `from` and orders from `order`.
 HWY_INLINE void sum(const mode_sum::Tile& tile, const double* cosines, std::int64_t from,
                     std::int64_t order, Rows& k) {
   const D d;

@@ -59,7 +59,7 @@ std::vector<KernelPoint> points_of_pieces(const KernelTable& kernel) {
 }  // namespace
 
 double narrowest_bump(const KernelTable& kernel, double threshold) {
-  /// Where the kernel rises, or falls, without the flat parts around.
+  /// The stretch on which the kernel rises, or falls, without the flat parts around.
   struct Slope {
     double begin = 0;
     double end = 0;

@@ -44,7 +44,7 @@ inline BlockMemory memory_in_blocks(const LegendreShape& shape) {
           std::min(usual_block_bytes, quarter / 2)};
 }
 
-/// Where a stage finds its a_lm.
+/// Places of the a_lm of a stage.
 struct AlmPlaces {
   std::int64_t size;                    ///< coefficients of a component
   std::span<const std::int64_t> begin;  ///< [row] as in StageSequence

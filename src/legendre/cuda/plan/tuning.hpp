@@ -49,8 +49,8 @@ struct Tuning<3, BatchedSums::by_threads> : ThreadTuning<3> {
   static constexpr int adjoint_steps = 2;
   static constexpr int adjoint_blocks = 2;
 };
-/// With four maps an adjoint has room for so few pairs that the reduction over lanes costs more
-/// than sharing the recurrence saves; it uses two launches of two maps.
+/// Tuning for four maps: an adjoint has room for so few pairs that the reduction over lanes costs
+/// more than sharing the recurrence saves; it uses two launches of two maps.
 template <>
 struct Tuning<4, BatchedSums::by_threads> : ThreadTuning<4> {
   static constexpr int synthesis_pairs = 3;
