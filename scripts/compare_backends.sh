@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Compares what the program computes on a GPU with what it computes on the host: every command that takes --backend.
 #   scripts/compare_backends.sh PROGRAM RANKS NSIDE TOLERANCE
-# Averages over circles need a Python with h5py and numpy, and are left out without.
+# Values at points and averages over circles need a Python with h5py and numpy, and are left out without.
 set -euo pipefail
 program=$(realpath "$1")
 ranks=$2
@@ -58,12 +58,16 @@ for stage in legendre=cuda,fft=host legendre=host,fft=cuda; do
   compare smooth_host.h5 smooth_mixed.h5
 done
 
-# Fields in the plane. Debian's Python has the packages of scripts/install_dependencies.sh.
+# Values at points, and fields in the plane. Debian's Python has the packages of scripts/install_dependencies.sh.
 python=/usr/bin/python3
 [[ -x $python ]] || python=python3
 if "$python" -c 'import h5py, numpy' 2>/dev/null; then
-  "$python" - <<'EOF'
-import h5py, numpy
+  "$python" - "$tolerance" <<'EOF'
+import h5py, numpy, sys
+with h5py.File("values_host.h5") as host, h5py.File("values_cuda.h5") as cuda:
+    for field, expected, values in zip("TQU", host["values"][:], cuda["values"][:], strict=True):
+        difference = abs(values - expected).max() / expected.std()
+        assert difference <= float(sys.argv[1]), f"{field} at points differs by {difference} of its rms"
 random = numpy.random.default_rng(1)
 fields = random.uniform(-1, 1, (3, 12, 14))
 radii = random.uniform(0, 0.8, (12, 14))

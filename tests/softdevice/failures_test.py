@@ -44,13 +44,13 @@ class ADeviceFails(program.ProgramTest):
                 file["phi"] = np.random.default_rng(2).normal(size=shape)
                 file["y"], file["x"] = map(nodes, shape)
 
-    def check(self, *command, output="out.h5"):
+    def check(self, *command, output="out.h5", device=("--backend", "cuda")):
         """Lets operations of a command fail, on 1 rank and on 3."""
         before = sorted(os.listdir(self.folder))
         for ranks in (1, 3):
             number = 0
             while True:
-                result = program.start((*command, output, "--backend", "cuda"), ranks=ranks, cwd=self.folder,
+                result = program.start((*command, output, *device), ranks=ranks, cwd=self.folder,
                                        environment={"SOFTDEVICE_FAIL": f"{number} {ranks // 2}"}, timeout=60)
                 if result.code == 0:
                     break
@@ -63,16 +63,20 @@ class ADeviceFails(program.ProgramTest):
             self.assertGreater(number, GROWTH, "the rank that should fail has nothing to do")
 
     def test_synthesis(self):
-        self.check("synthesize", "--alm", "alm.h5", "--nside", 8, "--fields", "TQU")
+        synthesize = ("synthesize", "--alm", "alm.h5", "--nside", 8, "--fields", "TQU")
+        self.check(*synthesize)
+        self.check(*synthesize, "--exchange", "single")
+        for stages in ("legendre=cuda,fft=host", "legendre=host,fft=cuda"):
+            self.check(*synthesize, device=("--stage", stages))
 
     def test_analysis(self):
         self.check("analyze", "sky.h5", "--fields", "TQU", "--alm", output="out.h5")
 
     def test_smoothing(self):
-        smooth = ("smooth", "sky.h5", "--fields", "TQU", "--fwhm", "20deg")
-        self.check(*smooth, "--method", "harmonic")
-        for method in ("ring", "split"):
-            self.check(*smooth, "--method", method, "--error", 1e-3)
+        smooth = ("smooth", "sky.h5", "--fwhm", "20deg", "--fields")
+        self.check(*smooth, "TQU", "--method", "harmonic")
+        for method, fields in (("ring", "TQU"), ("ring", "QU"), ("split", "TQU")):
+            self.check(*smooth, fields, "--method", method, "--error", 1e-3)
 
     def test_points(self):
         self.check("interpolate", "--alm", "alm.h5", "--points", "points.txt")
