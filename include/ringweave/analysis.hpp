@@ -59,6 +59,7 @@ class Analysis {
   /// Computes a = A f, then n_iter (0 or more) times a += A (f - S a), with A = S^T W (healpy's
   /// map2alm(iter = n_iter)). Reads map, overwrites alm. Holds one more map while iterating.
   /// Collective.
+  /// Error  UsageError also when n_iter is negative.
   template <class T>
   AnalysisReport jacobi(MapView<const T> map, int n_iter, AlmView<T> alm,
                         const AnalysisProgress& progress = {});
@@ -98,6 +99,8 @@ class Analysis {
   /// max_iter passes are done: the a_lm of the weighted least-squares fit. Reads map, overwrites
   /// alm. Holds three more a_lm arrays and a map. Collective.
   /// Error  UsageError also when tolerance is not in (0, 1).
+  ///
+  /// From  Hestenes & Stiefel (1952), J. Res. Natl. Bur. Stand. 49, 409
   template <class T>
   AnalysisReport conjugate_gradients(MapView<const T> map, double tolerance, int max_iter,
                                      AlmView<T> alm, const AnalysisProgress& progress = {});

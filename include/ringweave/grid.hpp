@@ -77,6 +77,8 @@ class RingGrid {
   /// Makes HEALPix's grid, RING order, any nside >= 1 (also no power of two). Weight 4 pi / (12
   /// nside^2).
   /// Error  UsageError unless nside is 1 to 2^29.
+  ///
+  /// From  Gorski et al. (2005), ApJ 622, 759
   static RingGrid healpix(std::int64_t nside);
   /// Makes a grid of Gauss-Legendre nodes, exact quadrature for degrees up to 2 n_rings - 1. n_phi
   /// 0: the least good FFT length >= 2 n_rings. first_longitude: of pixel 0 of every ring, degrees,

@@ -125,7 +125,7 @@ class RadialKernel {
   /// cap.
   int degree() const;
 
-  /// Returns K_l, l = 0..lmax, of the kernel as cut at its support.
+  /// Returns K_l, l = 0..lmax, of the kernel as cut at its support. Here and below lmax >= 0.
   std::vector<double> multipoles(int lmax) const;
   /// Returns K_l, l = 0..lmax, of the kernel as given.
   std::vector<double> whole_multipoles(int lmax) const;

@@ -64,6 +64,8 @@ struct RotationOptions {
 ///        back by MPI_Alltoallv, in blocks of degrees. Turns about z (theta = 0), and those with
 ///        theta = pi, are phases of single a_lm, and exact.
 /// Results are bitwise the same for any number of ranks and threads. Collective.
+///
+/// From  Trapani & Navaza (2006), Acta Cryst. A62, 262; Risbo (1996), J. Geodesy 70, 383
 template <class T>
 void rotate(const Communicator& comm, const AlmLayout& layout, AlmView<T> alm,
             const EulerAngles& angles, const RotationOptions& options = {});

@@ -77,6 +77,8 @@ void multiply(const Beam& beam, const AlmLayout& layout, const FieldSet& fields,
 /// alm    [component][order of `layout`][l = m..lmax]; overwritten
 /// Error  UsageError for other numbers of components, or another number of coefficients than the
 ///        layout has; DataError when a covariance is not positive semidefinite, naming l.
+///
+/// From  Salmon, Moraes, Dror & Shaw (2011), Proc. SC11 (Philox)
 void draw_alm(const Spectra& spectra, std::uint64_t seed, const AlmLayout& layout,
               AlmView<double> alm);
 void draw_alm(const Spectra& spectra, std::uint64_t seed, const AlmLayout& layout,

@@ -65,7 +65,7 @@ struct TransformSpec {
   /// Returns the same with mmax = lmax where it was left open.
   /// Error  UsageError when it contradicts itself.
   TransformSpec checked() const;
-  /// Returns a number that differs (almost surely) when two specifications do.
+  /// Returns a number that differs (almost surely) when two specifications do. `grid` must be set.
   std::int64_t digest() const;
 };
 
@@ -120,7 +120,9 @@ class SphericalHarmonicTransform {
   }
 
   // Everything below throws UsageError on all ranks when a shape is wrong on one, or spec().data is
-  // another memory, and ResourceError on all when memory or a device fails one.
+  // another memory, and ResourceError on all when memory or a device fails one. With
+  // ModePrecision::single_ it throws DataError on all ranks when a mode is too large for float.
+  // Values that are not finite are not looked for: they make results that are not finite.
 
   /// * Computes f = sum over l, m of a_lm Y_lm. Reads alm, overwrites map.
   template <class T>
@@ -198,7 +200,8 @@ class SphericalHarmonicTransform {
   void adjoint_of_synthesis(std::span<const double> ring_weights, AlmView<const T> alm,
                             AlmView<T> result);
 
-  /// Returns the seconds of "legendre", "exchange", "ring_fft" of this rank so far.
+  /// Returns the seconds of "legendre", "exchange", "ring_fft" of this rank so far, and of "upload"
+  /// and "download" where a_lm and maps of the host go through a device.
   StageTimes& times();
 
   /// Frees the workspace. The next transform allocates it again. Not collective.

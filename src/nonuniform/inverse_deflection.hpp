@@ -36,6 +36,8 @@ std::int64_t bytes_of_search(std::int64_t n_pixels);
 /// d    [to the south, to the east][pixel], the deflection that `source` has at the pixels
 /// rms  of |d|
 /// Collective. OpenMP.
+///
+/// From  Broyden (1965), Math. Comput. 19, 577
 InverseVectors invert(const Communicator& comm, const LocalRings& rings,
                       const DeflectionSource& source, MapView<const double> d, double rms);
 

@@ -257,7 +257,7 @@ void declare_interpolate(CLI::App& command, InterpolateOptions& options) {
       ->excludes(alm);
   group.value("--points", options.points, "FILE",
               "Points: columns theta phi [psi] in radians, text or HDF5. With psi a value is "
-              "T + Q cos(2 psi) + U sin(2 psi).");
+              "T + Q cos(2 psi) + U sin(2 psi), of Q and U alone without T.");
   group
       .value("--epsilon", options.epsilon, "X",
              "Rms error of the values over the rms of the field, 1e-13 to 0.1.")

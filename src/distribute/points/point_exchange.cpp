@@ -65,6 +65,33 @@ void for_each_first_tap(const FineRows& rows, std::span<const double> theta, std
   }
 }
 
+/// The sums that references refer to: of points sent to others, [point][component], and of points
+/// kept, [component][point]. Where there are both, no branch decides between them, because nothing
+/// could predict it.
+template <bool has_sent>
+class ReferredSums {
+ public:
+  ReferredSums(const double* sent, std::int64_t n_sent, ComponentView<const double> kept)
+      : n_sent_(n_sent),
+        sums_{sent, kept.data()},
+        first_{0, n_sent},
+        of_point_{kept.n_components(), 1},
+        of_component_{1, kept.stride()} {}
+
+  const double* find(std::int64_t reference, std::int64_t component) const {
+    if constexpr (!has_sent) return sums_[1] + reference + component * of_component_[1];
+    const int i = reference >= n_sent_ ? 1 : 0;
+    return sums_[i] + (reference - first_[i]) * of_point_[i] + component * of_component_[i];
+  }
+
+ private:
+  std::int64_t n_sent_;
+  const double* sums_[2];
+  std::int64_t first_[2];
+  std::int64_t of_point_[2];
+  std::int64_t of_component_[2];
+};
+
 }  // namespace
 
 std::vector<std::int64_t> sum_over_ranks(const Communicator& comm,
@@ -328,38 +355,38 @@ void PointExchange::gather(ComponentView<const double> partial, ComponentView<T>
   arriving_.visit([&](const auto& arriving) {
 #pragma omp parallel for schedule(static)
     for (std::int64_t i = 0; i < arriving.size(); ++i) {
+      const std::int64_t later = std::int64_t{arriving[std::min(i + ahead, arriving.size() - 1)]};
       for (std::int64_t c = 0; c < n_components; ++c) {
+        __builtin_prefetch(partial.component(c).data() + later);
         summed_buffer_[i * n_components + c] = partial.component(c)[arriving[i]];
       }
     }
   });
   messages_->to_listed(summed_buffer_.data(), listed_buffer_.data(), n_components);
-  const auto sum_at = [&](std::int64_t reference, std::int64_t c) {
-    return reference < n_sent_ ? listed_buffer_[reference * n_components + c]
-                               : partial.component(c)[reference - n_sent_];
+  const auto sum_up = [&](const auto& sums) {
+    first_.visit([&](const auto& first) {
+#pragma omp parallel for schedule(static)
+      for (std::int64_t point = 0; point < n_listed_; ++point) {
+        const std::int64_t later = std::int64_t{first[std::min(point + ahead, n_listed_ - 1)]};
+        for (std::int64_t c = 0; c < n_components; ++c) {
+          __builtin_prefetch(sums.find(later, c));
+          values.component(c)[point] = static_cast<T>(*sums.find(first[point], c));
+        }
+      }
+      // In double from the first to the last.
+#pragma omp parallel for schedule(static)
+      for (std::int64_t s = 0; s < ssize64(shared_); ++s) {
+        const std::int64_t point = shared_[to_size(s)].point;
+        for (std::int64_t c = 0; c < n_components; ++c) {
+          double sum = *sums.find(first[point], c);
+          for (const std::int64_t reference : rest_of(s)) sum += *sums.find(reference, c);
+          values.component(c)[point] = static_cast<T>(sum);
+        }
+      }
+    });
   };
-  first_.visit([&](const auto& first) {
-    const double* const own = partial.data();
-    const std::int64_t stride = partial.stride();
-#pragma omp parallel for schedule(static)
-    for (std::int64_t point = 0; point < n_listed_; ++point) {
-      const std::int64_t later = std::int64_t{first[std::min(point + ahead, n_listed_ - 1)]};
-      for (std::int64_t c = 0; c < n_components; ++c) {
-        if (later >= n_sent_) __builtin_prefetch(own + c * stride + later - n_sent_);
-        values.component(c)[point] = static_cast<T>(sum_at(first[point], c));
-      }
-    }
-    // In double from the first to the last.
-#pragma omp parallel for schedule(static)
-    for (std::int64_t s = 0; s < ssize64(shared_); ++s) {
-      const std::int64_t point = shared_[to_size(s)].point;
-      for (std::int64_t c = 0; c < n_components; ++c) {
-        double sum = sum_at(first[point], c);
-        for (const std::int64_t reference : rest_of(s)) sum += sum_at(reference, c);
-        values.component(c)[point] = static_cast<T>(sum);
-      }
-    }
-  });
+  n_sent_ > 0 ? sum_up(ReferredSums<true>(listed_buffer_.data(), n_sent_, partial))
+              : sum_up(ReferredSums<false>(nullptr, 0, partial));
 }
 
 template <class T>
@@ -384,7 +411,9 @@ void PointExchange::scatter(ComponentView<const T> values, ComponentView<double>
   arriving_.visit([&](const auto& arriving) {
 #pragma omp parallel for schedule(static)
     for (std::int64_t i = 0; i < arriving.size(); ++i) {
+      const std::int64_t later = std::int64_t{arriving[std::min(i + ahead, arriving.size() - 1)]};
       for (std::int64_t c = 0; c < n_components; ++c) {
+        __builtin_prefetch(summed.component(c).data() + later, 1);
         summed.component(c)[arriving[i]] = summed_buffer_[i * n_components + c];
       }
     }

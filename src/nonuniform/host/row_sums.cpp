@@ -146,15 +146,23 @@ HWY_INLINE void interpolate_components(const RowTaps& taps,
   const auto sum_row_by_row = [&](std::int64_t p) HWY_ATTR {
     RowSums<1, n_components, half> sums;
     sums.clear();
-    HWY_ALIGN double wrapped[std::size_t{2 * half}] = {};
+    HWY_ALIGN double around[std::size_t{2 * half}] = {};
     const RingRange all{0, taps.grid.n_rows};
     for_each_row(taps, points.row(p), points.column(p), all, [&](const PointRow& row) HWY_ATTR {
       for (int c = 0; c < n_components; ++c) {
-        const double* from = rows + c * row_stride + row.first_value;
-        for (int j = 0; j < taps.phi.width; ++j) wrapped[j] = from[(row.column + j) % stride];
+        const double* const of_row = rows + c * row_stride + row.first_value;
+        const double* from = of_row + row.column;
+        if (row.column + 2 * half > stride) {
+          std::int64_t column = row.column;
+          for (int j = 0; j < taps.phi.width; ++j) {
+            around[j] = of_row[column];
+            if (++column == stride) column = 0;
+          }
+          from = around;
+        }
         const double sign =
             row.is_beyond_pole ? taps.beyond_pole[static_cast<std::size_t>(component + c)] : 1.0;
-        sums.add(0, c, sign * points.theta[p][row.tap], wrapped);
+        sums.add(0, c, sign * points.theta[p][row.tap], from);
       }
     });
     for (int c = 0; c < n_components; ++c) sums.store(0, c, points.phi[p], lane_sums[c][p]);
@@ -309,16 +317,32 @@ class PointSpread {
 
   HWY_INLINE void add_row_by_row(const Points& points, std::int64_t p, const double* values,
                                  double* rows, double beyond_pole) const {
-    const hn::CappedTag<double, 1> one;
-    const double value = values[points.number[p]];
-    const double* phi = points.phi[p] + points.shift(p);
-    const double* theta = points.theta[p] + Points::row_padding;
+    const V value = hn::Set(d, values[points.number[p]]);
+    const double* const phi = points.phi[p] + points.shift(p);
+    const double* const theta = points.theta[p] + Points::row_padding;
+    HWY_ALIGN double scaled[std::size_t{L::count}][std::size_t{L::size}];
+    for (int v = 0; v < L::count; ++v)
+      hn::Store(hn::Mul(value, hn::LoadU(d, phi + v * L::size)), d, scaled[v]);
+    const std::int64_t stride = taps_.grid.n_columns;
     for_each_row(taps_, points.row(p), points.column(p), range_, [&](const PointRow& row) HWY_ATTR {
       const double weight = (row.is_beyond_pole ? beyond_pole : 1.0) * theta[row.tap];
+      double* const of_row = rows + row.first_value;
+      if (row.column + 2 * half <= stride) {
+        const V w = hn::Set(d, weight);
+        for (int v = 0; v < L::count; ++v) {
+          double* const at = of_row + row.column + v * L::size;
+          hn::StoreU(hn::MulAdd(w, hn::Load(d, scaled[v]), hn::LoadU(d, at)), d, at);
+        }
+        return;
+      }
+      const hn::CappedTag<double, 1> one;
       const auto w = hn::Set(one, weight);
+      std::int64_t column = row.column;
       for (int j = 0; j < taps_.phi.width; ++j) {
-        double& to = rows[row.first_value + (row.column + j) % taps_.grid.n_columns];
-        to = hn::GetLane(hn::MulAdd(w, hn::Set(one, value * phi[j]), hn::Set(one, to)));
+        double& to = of_row[column];
+        const auto of_tap = hn::Set(one, scaled[j / L::size][j % L::size]);
+        to = hn::GetLane(hn::MulAdd(w, of_tap, hn::Set(one, to)));
+        if (++column == stride) column = 0;
       }
     });
   }
