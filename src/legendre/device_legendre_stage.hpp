@@ -35,9 +35,9 @@ class DeviceLegendreStage {
   virtual std::int64_t device_bytes() const = 0;
 };
 
-/// Way in which the sums of two or four scalar maps that share a recurrence are computed: with the
-/// multiply-adds of each thread, as matrix products with FP64 tensor instructions, or in the way
-/// that was faster on an H200: a synthesis by threads, an adjoint by matrices.
+/// The way in which the sums of two or four scalar maps that share a recurrence are computed: with
+/// the multiply-adds of each thread, as matrix products with FP64 tensor instructions, or in the
+/// way that was faster on an H200: a synthesis by threads, an adjoint by matrices.
 enum class BatchedSums { by_threads, by_matrices, as_measured };
 /// Not chosen at run time, so that the same transform always gives the same bits. `make cuda-check`
 /// says whether another device differs.

@@ -11,7 +11,7 @@ from pathlib import Path
 SPDX = "SPDX-License-Identifier: GPL-3.0-or-later"
 SOURCES = {".cpp", ".hpp", ".cu", ".cuh", ".inc", ".py", ".sh", ".cmake", ".in", ".sbatch", ".cff", ".def", ".yaml"}
 SOURCE_NAMES = {"CMakeLists.txt", "Makefile", "run", "Dockerfile"}
-TOPS = (".ci", "bench", "cmake", "examples", "jobs", "packaging", "perf_models", "scripts", "src", "tests")
+TOPS = (".ci", "bench", "cmake", "examples", "include", "jobs", "packaging", "perf_models", "scripts", "src", "tests")
 DOCSTRING = re.compile(r"\s*///(?!<)")
 # Words with which a clause begins that leaves its verb or its subject to be guessed.
 NO_BEGINNING = re.compile(r"\s*/// (After|As|At|Before|Beside|Between|By|For|From|How|If|In|Of|On|Over|So|That|To|What|When|"
@@ -71,7 +71,7 @@ def picture_offences(root):
 def offences(root):
     found = []
     paths = [root / name for name in ("CMakeLists.txt", "Makefile", "CITATION.cff")]
-    for top in (*TOPS, "include"):
+    for top in TOPS:
         paths += [path for path in sorted((root / top).rglob("*")) if path.is_file() and is_source(path)]
     for path in paths:
         found += file_offences(root, path.relative_to(root))

@@ -64,6 +64,10 @@ void expect_as_one_by_one(const Ring& ring, std::int64_t first, const std::vecto
     // Next to a pole longitude and gamma turn with what the position is rounded by.
     const double phi_gap = std::remainder(alone.phi - end.phi, 2 * std::numbers::pi);
     EXPECT_LT(std::abs(phi_gap) * std::sin(end.theta), 0.3 * tolerance::geodesic);
+    EXPECT_LT(std::abs(alone.cos_gamma - end.cos_gamma) * std::sin(end.theta),
+              0.1 * tolerance::geodesic);
+    EXPECT_LT(std::abs(alone.sin_gamma - end.sin_gamma) * std::sin(end.theta),
+              0.1 * tolerance::geodesic);
     const Vector gap = difference(carried_south(alone), carried_south(end));
     for (const double part : gap) EXPECT_LT(std::abs(part), 0.3 * tolerance::geodesic);
   }

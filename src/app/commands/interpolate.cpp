@@ -152,7 +152,7 @@ void require_plan(Run& run, const PointJob& job, const PointTransform& transform
   }
   record_memory_of_points(run, estimate, device);
   record_files(run, files);
-  const std::int64_t bytes = with_program(std::move(to_come)).buffers();
+  const std::int64_t bytes = MemoryEstimate{std::move(to_come)}.buffers();
   distribute::require_memory_of_ranks(
       run.comm, bytes, 0,
       fmt::format("a_lm with lmax = {} and values of {} points", job.spec.lmax, job.points.total));

@@ -19,10 +19,10 @@ struct RowRun {
   std::int64_t count = 0;
 };
 
-/// Way in which the ranks transfer numbers. Reading: contiguous data collectively; foreign chunked
-/// files by each rank alone, without MPI-IO, which is unsafe for them in HDF5 1.10. Writing:
-/// collectively where the disk is reserved, else independently, because Open MPI 4 loses the error
-/// when a collective write does not fit the disk, and ROMIO may hang.
+/// The way in which the ranks transfer numbers. Reading: contiguous data collectively; foreign
+/// chunked files by each rank alone, without MPI-IO, which is unsafe for them in HDF5 1.10.
+/// Writing: collectively where the disk is reserved, else independently, because Open MPI 4 loses
+/// the error when a collective write does not fit the disk, and ROMIO may hang.
 enum class Hdf5Mode { collective, independent, alone };
 
 Hdf5Mode hdf5_read_mode(const Hdf5Shape& shape);
