@@ -264,9 +264,10 @@ struct GyroWeight {
 /// weights times the field. Nodes occur once at most, rows ascending. For users' own matrices, and
 /// for radii that differ from target to target. Not collective.
 /// x, y, rho  in the units of the coordinates
+/// padding    of method dct: GyroSpec::padding
 /// Error      UsageError as those of Gyroaverage, and for points outside of the grid.
 std::vector<GyroWeight> circle_row(const PlaneGrid& grid, GyroMethod method, double x, double y,
-                                   double rho);
+                                   double rho, std::int64_t padding = -1);
 
 /// Averages fields over circles whose radius differs from node to node, with the interpolants of
 /// Gyroaverage: row (x, y) of the operator is circle_row() of that node and its radius. Rows are

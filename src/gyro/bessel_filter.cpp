@@ -107,9 +107,10 @@ void bessel_multiplier(const BesselAxes& axes, const PlaneGrid& grid, double rho
   }
 }
 
-std::vector<GyroWeight> dct_row(const PlaneGrid& grid, double x, double y, double rho) {
+std::vector<GyroWeight> dct_row(const PlaneGrid& grid, double x, double y, double rho,
+                                std::int64_t padding) {
   if (is_beyond(grid, rho)) return {};
-  const BesselAxes axes = bessel_axes(grid, rho, -1);
+  const BesselAxes axes = bessel_axes(grid, rho, padding);
   std::vector<double> multiplier(to_size(axes.multiplier_size()));
   bessel_multiplier(axes, grid, rho, 1, multiplier.data());
   const auto x_parts = parts_of_nodes(axes.x, (x - grid.x.first) / grid.x.spacing());

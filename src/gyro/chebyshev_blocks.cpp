@@ -128,6 +128,14 @@ ChebyshevFold sizes_of_fold(const GyroSpec& spec) {
   return fold;
 }
 
+/// Returns the blocks of a fold without its lists: a count that may exceed 64 bits.
+double blocks_of(const ChebyshevFold& fold) {
+  const auto half_x = static_cast<double>((fold.targets_x + 1) / 2);
+  const auto half_y = static_cast<double>((fold.targets_y + 1) / 2);
+  const double n_targets = fold.is_square ? half_x * (half_x + 1) / 2 : half_x * half_y;
+  return std::ceil(n_targets / targets_together);
+}
+
 }  // namespace
 
 std::int64_t ChebyshevFold::n_blocks() const {
@@ -151,10 +159,13 @@ ChebyshevFold make_chebyshev_fold(const GyroSpec& spec) {
 
 double chebyshev_operator_size(const GyroSpec& spec) {
   const ChebyshevFold fold = sizes_of_fold(spec);
-  const auto half_x = static_cast<double>((fold.targets_x + 1) / 2);
-  const auto half_y = static_cast<double>((fold.targets_y + 1) / 2);
-  const double n_targets = fold.is_square ? half_x * (half_x + 1) / 2 : half_x * half_y;
-  return std::ceil(n_targets / targets_together) * static_cast<double>(fold.block_size());
+  return blocks_of(fold) * static_cast<double>(fold.block_size());
+}
+
+std::int64_t chebyshev_chunk_coefficients(const GyroSpec& spec) {
+  const ChebyshevFold fold = sizes_of_fold(spec);
+  const double n_chunks = std::min(static_cast<double>(most_chebyshev_chunks), blocks_of(fold));
+  return static_cast<std::int64_t>(n_chunks) * fold.row_size();
 }
 
 void fold_coefficients(const ChebyshevFold& fold, const double* matrix, double* column) {

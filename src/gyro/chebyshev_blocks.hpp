@@ -67,6 +67,8 @@ struct ChebyshevFold {
 ChebyshevFold make_chebyshev_fold(const GyroSpec& spec);
 /// Returns the doubles of the operator of one radius, all blocks.
 double chebyshev_operator_size(const GyroSpec& spec);
+/// Returns the coefficients of all chunks of a transpose, of one plane.
+std::int64_t chebyshev_chunk_coefficients(const GyroSpec& spec);
 
 /// Matrices of coefficients <-> folded coefficients, and the transpose, which overwrites `matrix`.
 void fold_coefficients(const ChebyshevFold& fold, const double* matrix, double* column);
@@ -84,7 +86,12 @@ void fold_values(const ChebyshevFold& fold, const double* plane, double* sums);
 /// threads, each always of the same thread.
 template <class Work>
 void for_each_in_parallel(int n_threads, std::int64_t begin, std::int64_t end, const Work& work) {
-#pragma omp parallel for schedule(static, 1) num_threads(n_threads) if (n_threads > 1)
+  if (n_threads == 1) {
+    // Without a team of one, within which `work` could not have threads of the pool.
+    for (std::int64_t i = begin; i < end; ++i) work(i, 0);
+    return;
+  }
+#pragma omp parallel for schedule(static, 1) num_threads(n_threads)
   for (int thread = 0; thread < n_threads; ++thread) {
     for (std::int64_t i = begin + thread; i < end; i += n_threads) work(i, thread);
   }

@@ -208,18 +208,28 @@ class ChebyshevScheme final : public Scheme {
         [&] { operator_->clear(*work.work, work.direction, work.n_planes, output_of(work)); });
   }
 
+  /// The threads that take planes, or that share each plane where there are fewer of these.
+  struct ThreadsOfPlanes {
+    explicit ThreadsOfPlanes(const ChebyshevWork& work)
+        : outer(work.n_planes < work.n_threads ? 1 : work.n_threads),
+          inner(work.n_threads / outer) {}
+    int outer;
+    int inner;
+  };
+
   double* matrix_of(ChebyshevWork& work, int thread) const {
     return work.matrices.data() + 2 * thread * series_.matrix_size();
   }
 
   void load_fields(ChebyshevWork& work, ComponentView<const double> planes) const {
-    for_each_in_parallel(work.n_threads, 0, work.n_planes, [&](std::int64_t i, int thread) {
+    const ThreadsOfPlanes threads(work);
+    for_each_in_parallel(threads.outer, 0, work.n_planes, [&](std::int64_t i, int thread) {
       double* matrix = matrix_of(work, thread);
       const double* from = planes.component(i).data();
       for (std::int64_t y = 0; y < fold_.degrees_y; ++y) {
         std::copy_n(from + y * fold_.degrees_x, fold_.degrees_x, matrix + y * series_.row_length());
       }
-      series_.to_coefficients(matrix, matrix + series_.matrix_size());
+      series_.to_coefficients(matrix, matrix + series_.matrix_size(), threads.inner);
       work.largest[to_size(i)] = largest_of(matrix);
       fold_coefficients(fold_, matrix, work.columns.data() + i * fold_.row_size());
     });
@@ -274,7 +284,8 @@ class ChebyshevScheme final : public Scheme {
     const std::int64_t size = fold_.row_size();
     work.bytes_sent +=
         sum_of_parts(work.chunk_sums.data(), fold_.n_chunks() * work.n_planes * size);
-    for_each_in_parallel(work.n_threads, 0, work.n_planes, [&](std::int64_t i, int thread) {
+    const ThreadsOfPlanes threads(work);
+    for_each_in_parallel(threads.outer, 0, work.n_planes, [&](std::int64_t i, int thread) {
       // Chunks one after the other, whoever made them.
       double* sum = work.columns.data() + i * size;
       std::fill_n(sum, size, 0.0);
@@ -284,7 +295,7 @@ class ChebyshevScheme final : public Scheme {
       }
       double* matrix = matrix_of(work, thread);
       unfold_coefficients(fold_, sum, matrix);
-      series_.to_node_weights(matrix, matrix + series_.matrix_size());
+      series_.to_node_weights(matrix, matrix + series_.matrix_size(), threads.inner);
       double* to = planes.component(i).data();
       for (std::int64_t y = 0; y < fold_.degrees_y; ++y) {
         const double* from = matrix + y * series_.row_length();

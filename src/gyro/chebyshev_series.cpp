@@ -7,10 +7,11 @@
 #include <vector>
 
 #include "base/checked_cast.hpp"
-#include "gyro/host/chebyshev_kernels.hpp"
 
 namespace ringweave::detail::inline gyro {
 namespace {
+
+constexpr std::int64_t rows_of_task = 8;
 
 /// cos(pi j / intervals) for j < 2 * intervals, to rounding and symmetric to the last digit.
 std::vector<double> cosines_of(std::int64_t intervals) {
@@ -59,15 +60,24 @@ ChebyshevSeries::Axis ChebyshevSeries::make_axis(std::int64_t n) {
 ChebyshevSeries::ChebyshevSeries(std::int64_t n_x, std::int64_t n_y)
     : n_x_(n_x), n_y_(n_y), row_(padded_length(n_x)), x_(make_axis(n_x)), y_(make_axis(n_y)) {}
 
-void ChebyshevSeries::to_coefficients(double* matrix, double* scratch) const {
-  multiply_matrices({n_y_, y_.forward.data(), 1, y_.row, matrix, row_}, n_y_, row_, scratch, row_);
-  multiply_matrices({n_x_, scratch, 1, row_, x_.transposed.data(), x_.row}, n_y_, row_, matrix,
-                    row_);
+void ChebyshevSeries::to_coefficients(double* matrix, double* scratch, int n_threads) const {
+  multiply({n_y_, y_.forward.data(), 1, y_.row, matrix, row_}, scratch, n_threads);
+  multiply({n_x_, scratch, 1, row_, x_.transposed.data(), x_.row}, matrix, n_threads);
 }
 
-void ChebyshevSeries::to_node_weights(double* matrix, double* scratch) const {
-  multiply_matrices({n_y_, y_.forward.data(), y_.row, 1, matrix, row_}, n_y_, row_, scratch, row_);
-  multiply_matrices({n_x_, scratch, 1, row_, x_.forward.data(), x_.row}, n_y_, row_, matrix, row_);
+void ChebyshevSeries::to_node_weights(double* matrix, double* scratch, int n_threads) const {
+  multiply({n_y_, y_.forward.data(), y_.row, 1, matrix, row_}, scratch, n_threads);
+  multiply({n_x_, scratch, 1, row_, x_.forward.data(), x_.row}, matrix, n_threads);
+}
+
+void ChebyshevSeries::multiply(const ProductTerms& terms, double* out, int n_threads) const {
+#pragma omp parallel for num_threads(n_threads) if (n_threads > 1)
+  for (std::int64_t begin = 0; begin < n_y_; begin += rows_of_task) {
+    ProductTerms of_rows = terms;
+    of_rows.a += begin * terms.a_row;
+    multiply_matrices(of_rows, std::min(rows_of_task, n_y_ - begin), row_, out + begin * row_,
+                      row_);
+  }
 }
 
 }  // namespace ringweave::detail::inline gyro

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "gyro/host/chebyshev_kernels.hpp"
 #include "ringweave/views.hpp"
 
 namespace ringweave::detail::inline gyro {
@@ -17,10 +18,12 @@ class ChebyshevSeries {
   std::int64_t row_length() const { return row_; }
   std::int64_t matrix_size() const { return row_ * n_y_; }  ///< doubles
 
-  /// Replaces values by coefficients. scratch  matrix_size() doubles
-  void to_coefficients(double* matrix, double* scratch) const;
+  /// Replaces values by coefficients.
+  /// scratch    matrix_size() doubles
+  /// n_threads  results do not depend on it
+  void to_coefficients(double* matrix, double* scratch, int n_threads = 1) const;
   /// Replaces weights of coefficients by weights of values: the transpose.
-  void to_node_weights(double* matrix, double* scratch) const;
+  void to_node_weights(double* matrix, double* scratch, int n_threads = 1) const;
 
  private:
   /// Matrices of one axis, c_p = sum_i forward[p][i] f_i.
@@ -30,6 +33,8 @@ class ChebyshevSeries {
     HostBuffer<double> transposed;  ///< [i][p]
   };
   static Axis make_axis(std::int64_t n);
+  /// Multiplies all rows.
+  void multiply(const ProductTerms& terms, double* out, int n_threads) const;
 
   std::int64_t n_x_;
   std::int64_t n_y_;

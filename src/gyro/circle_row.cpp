@@ -37,15 +37,21 @@ void check_radius(double rho) {
 }  // namespace
 
 std::vector<GyroWeight> circle_row(const PlaneGrid& grid, GyroMethod method, double x, double y,
-                                   double rho) {
+                                   double rho, std::int64_t padding) {
   check_plane_grid(grid, method);
   x = on_axis(grid.x, x, "x");
   y = on_axis(grid.y, y, "y");
   check_radius(rho);
+  GyroSpec spec;
+  spec.grid = grid;
+  spec.method = method;
+  spec.radii = {rho};
+  spec.padding = padding;
+  check_padding(spec);
   switch (method) {
     case GyroMethod::bilinear: return stencil_row(grid, Interpolation::bilinear, x, y, rho);
     case GyroMethod::bicubic: return stencil_row(grid, Interpolation::bicubic, x, y, rho);
-    case GyroMethod::dct: return dct_row(grid, x, y, rho);
+    case GyroMethod::dct: return dct_row(grid, x, y, rho, padding);
     case GyroMethod::chebyshev: return chebyshev_row(grid, x, y, rho);
   }
   throw UsageError("row of a gyroaverage: no such method");

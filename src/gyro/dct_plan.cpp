@@ -42,17 +42,19 @@ void DctPlan::make_multiplier(std::int64_t radius, double* multiplier) const {
                     multiplier);
 }
 
-double edge_indicator(const PlaneGrid& grid, ComponentView<const double> planes) {
+double edge_indicator(const PlaneGrid& grid, ComponentView<const double> planes, int n_threads) {
   const std::int64_t n_x = grid.x.size;
   const std::int64_t n_y = grid.y.size;
   const bool x_ends = grid.x.boundary == PlaneBoundary::zero;
   const bool y_ends = grid.y.boundary == PlaneBoundary::zero;
   double indicator = 0;
   for (std::int64_t plane = 0; plane < planes.n_components(); ++plane) {
-    const double* row = planes.component(plane).data();
+    const double* const values = planes.component(plane).data();
     double largest = 0;
     double edge = 0;
-    for (std::int64_t j = 0; j < n_y; ++j, row += n_x) {
+#pragma omp parallel for num_threads(n_threads) reduction(max : largest, edge)
+    for (std::int64_t j = 0; j < n_y; ++j) {
+      const double* const row = values + j * n_x;
       double of_row = 0;
       for (std::int64_t i = 0; i < n_x; ++i) of_row = std::max(of_row, std::abs(row[i]));
       largest = std::max(largest, of_row);

@@ -31,6 +31,6 @@ DctPlan plan_dct(const GyroSpec& spec);
 
 /// Returns the largest ratio, of some planes, of the largest value at edges where the boundary is
 /// zero to the largest value.
-double edge_indicator(const PlaneGrid& grid, ComponentView<const double> planes);
+double edge_indicator(const PlaneGrid& grid, ComponentView<const double> planes, int n_threads = 1);
 
 }  // namespace ringweave::detail::inline gyro

@@ -136,7 +136,7 @@ void DctScheme::clear(SchemeWork& work, Direction direction) const {
 void DctScheme::load(SchemeWork& work, ComponentView<const double> planes) const {
   DctWork& my = mine(work);
   my.n_planes = planes.n_components();
-  my.indicator = edge_indicator(plan_.grid, planes);
+  my.indicator = edge_indicator(plan_.grid, planes, my.n_threads);
   if (filters_.empty()) return;
   if (!keeps_planes()) return transform(my, planes, 0);
   my.loaded = no_filter;

@@ -90,22 +90,6 @@ void check_radii(const GyroSpec& spec) {
   }
 }
 
-void check_padding(const GyroSpec& spec) {
-  if (spec.padding == -1) return;
-  if (spec.method != GyroMethod::dct) {
-    throw UsageError(
-        fmt::format("a padding of {} nodes is asked for; only method dct is padded; leave it at -1",
-                    spec.padding));
-  }
-  const std::int64_t least = std::max(least_padding_x(spec), least_padding_y(spec));
-  if (spec.padding < least) {
-    throw UsageError(fmt::format(
-        "a padding of {} nodes is too little for radius {}: circles would reach images of the "
-        "field; pad {} nodes or more",
-        spec.padding, *std::max_element(spec.radii.begin(), spec.radii.end()), least));
-  }
-}
-
 std::int64_t least_padding_of(const GyroSpec& spec, const PlaneAxis& axis) {
   if (axis.boundary != PlaneBoundary::zero) return 0;
   std::int64_t least = 0;
@@ -206,6 +190,22 @@ std::int64_t digest_of(const GyroSpec& spec) {
 
 double radius_in_spacings(const PlaneAxis& axis, double radius) {
   return rounded_radius(radius / axis.spacing());
+}
+
+void check_padding(const GyroSpec& spec) {
+  if (spec.padding == -1) return;
+  if (spec.method != GyroMethod::dct) {
+    throw UsageError(
+        fmt::format("a padding of {} nodes is asked for; only method dct is padded; leave it at -1",
+                    spec.padding));
+  }
+  const std::int64_t least = std::max(least_padding_x(spec), least_padding_y(spec));
+  if (spec.padding < least) {
+    throw UsageError(fmt::format(
+        "a padding of {} nodes is too little for radius {}: circles would reach images of the "
+        "field; pad {} nodes or more",
+        spec.padding, *std::max_element(spec.radii.begin(), spec.radii.end()), least));
+  }
 }
 
 std::int64_t least_padding(double radius) {

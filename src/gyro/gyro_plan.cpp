@@ -8,8 +8,10 @@
 #include <limits>
 
 #include "base/checked_cast.hpp"
+#include "gyro/chebyshev_blocks.hpp"
 #include "gyro/gyro_checks.hpp"
 #include "gyro/interpolation.hpp"
+#include "gyro/row_bands.hpp"
 #include "gyro/schemes.hpp"
 
 namespace ringweave::detail::inline gyro {
@@ -199,8 +201,22 @@ std::vector<std::int64_t> blocks_of_radii(std::int64_t n_radii, GyroSums sums) {
   return begin;
 }
 
-std::int64_t GyroPlan::halo_bytes() const {
-  return halo_rows * grid.x.size * std::int64_t{sizeof(double)};
+std::optional<HaloPlan> GyroPlan::row_halo(int rank) const {
+  if (row_parts == 1 || needs_whole_fields || is_idle(rank)) return std::nullopt;
+  std::vector<std::int64_t> cuts;
+  for (std::int64_t part = 0; part <= row_parts; ++part)
+    cuts.push_back(even_cut(grid.y.size, part, row_parts));
+  return plan_row_halo(grid.y.boundary, cuts, row_part(rank), halo_reach, grid.x.size);
+}
+
+std::int64_t GyroPlan::halo_bytes(int rank) const {
+  const std::optional<HaloPlan> halo = row_halo(rank);
+  return halo ? halo->halo_bytes(1, sizeof(double)) : 0;
+}
+
+std::int64_t GyroPlan::halo_bytes_sent(int rank) const {
+  const std::optional<HaloPlan> halo = row_halo(rank);
+  return halo ? halo->sent_bytes(1, sizeof(double)) : 0;
 }
 
 GyroPart GyroPlan::part(int rank) const {
@@ -260,7 +276,14 @@ GyroPlan plan_gyroaverage(const GyroSpec& spec, int n_ranks) {
     const std::int64_t margin = spec.method == GyroMethod::bicubic
                                     ? margin_of(Interpolation::bicubic)
                                     : margin_of(Interpolation::bilinear);
-    plan.halo_rows = std::min(2 * (halo_of_band(spec) + (ends ? margin - 1 : 0)), others);
+    plan.halo_reach = halo_of_band(spec) + (ends ? margin - 1 : 0);
+    plan.halo_rows = std::min(2 * plan.halo_reach, others);
+  }
+  if (plan.row_parts > 1 && spec.method == GyroMethod::chebyshev) {
+    constexpr std::int64_t number = sizeof(double);
+    plan.sum_bytes_of_average = plan.targets.n_nodes() * number;
+    plan.sum_bytes_of_transpose =
+        plan.sum_bytes_of_average + chebyshev_chunk_coefficients(spec) * number;
   }
   // One message for several planes; one pass over the operator for several planes.
   const bool gains_by_planes =

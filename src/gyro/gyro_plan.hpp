@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "distribute/halo/halo_plan.hpp"
 #include "ringweave/gyroaverage.hpp"
 
 namespace ringweave::detail::inline gyro {
@@ -31,18 +33,24 @@ struct GyroPlan {
   bool forms_sums = true;
   std::vector<std::int64_t> block_begin;  ///< first radius of each block, and the end
   std::vector<std::int64_t> part_blocks;  ///< first block of each radius part, and the end
+  std::int64_t halo_reach = 0;            ///< rows that act on a band from each side, at most
   std::int64_t halo_rows = 0;             ///< that a rank fetches of each plane, at most
-  std::int64_t most_planes = 1;           ///< of one load
-  std::string reason;                     ///< a sentence: why the ranks are cut like this
-  std::string idle_reason;                ///< why some have nothing; empty where all are busy
+  // Bytes that ranks of method chebyshev add up for each plane whose rows they share.
+  std::int64_t sum_bytes_of_average = 0;
+  std::int64_t sum_bytes_of_transpose = 0;
+  std::int64_t most_planes = 1;  ///< of one load
+  std::string reason;            ///< a sentence: why the ranks are cut like this
+  std::string idle_reason;       ///< why some have nothing; empty where all are busy
 
   std::int64_t n_blocks() const { return static_cast<std::int64_t>(block_begin.size()) - 1; }
   std::int64_t n_radii() const { return block_begin.back(); }
   int n_busy() const { return radius_parts * field_parts * row_parts; }
   int n_idle() const { return n_ranks - n_busy(); }
   bool is_idle(int rank) const { return rank >= n_busy(); }
-  /// Bytes that a rank receives for each plane that it averages.
-  std::int64_t halo_bytes() const;
+  /// Returns the bytes of rows that a rank receives for each plane that it averages.
+  std::int64_t halo_bytes(int rank) const;
+  /// Returns the bytes of rows that it sends to others.
+  std::int64_t halo_bytes_sent(int rank) const;
   GyroPart part(int rank) const;
 
   // Of a rank that is not idle: its place in the grid.
@@ -55,6 +63,10 @@ struct GyroPlan {
   int radius_group(int rank) const;
   /// The radius part that owns a block.
   int owner_of(std::int64_t block) const;
+
+ private:
+  /// Plans the rows that a rank fetches; none where ranks share no rows, or have whole fields.
+  std::optional<HaloPlan> row_halo(int rank) const;
 };
 
 /// Computes the plan of a specification that was checked. Fields are dealt first, which needs no

@@ -13,8 +13,9 @@ namespace ringweave::detail::inline gyro {
 /// O(n_nodes) to gather weights of the same node.
 std::vector<GyroWeight> stencil_row(const PlaneGrid& grid, Interpolation interpolation, double x,
                                     double y, double rho);
-/// The padded cosine transform times J0, with the least padding.
-std::vector<GyroWeight> dct_row(const PlaneGrid& grid, double x, double y, double rho);
+/// The padded cosine transform times J0. padding  as GyroSpec::padding
+std::vector<GyroWeight> dct_row(const PlaneGrid& grid, double x, double y, double rho,
+                                std::int64_t padding);
 /// Polynomials through Chebyshev nodes.
 std::vector<GyroWeight> chebyshev_row(const PlaneGrid& grid, double x, double y, double rho);
 

@@ -194,18 +194,28 @@ class Gyroaverage(program.ProgramTest):
         run = self.done("gyroaverage", "nine.h5", "none.h5", "--adjoint", "--dry-run", ranks=9)
         self.assertIn("1 of 9 ranks are idle, because sums over radii are formed of 8 blocks of radii", run.out)
 
+    def averages_of_shared_rows(self, *arguments):
+        """Returns the averages of two ranks, which must share rows, and the bytes that they sent of a halo."""
+        found = self.averages(*arguments, "--report", "report.json", ranks=2)
+        report = json.loads((self.folder / "report.json").read_text())
+        self.assertEqual(report["plan"]["gyroaverage"]["row_parts"], 2)
+        return found, report["gyroaverage"]["halo_bytes_sent"]
+
     def test_halo_bytes_are_those_of_all_averages(self):
         write_field(self.folder / "long.h5", self.random.normal(size=(400, 40)), equispaced(40), equispaced(400))
-
-        def sent(name, *options):
-            self.averages(name, "--rho", 0.05, "--report", "report.json", *options, ranks=2)
-            report = json.loads((self.folder / "report.json").read_text())
-            self.assertEqual(report["plan"]["gyroaverage"]["row_parts"], 2)
-            return report["gyroaverage"]["halo_bytes_sent"]
-
-        each = sent("long.h5")
+        _, each = self.averages_of_shared_rows("long.h5", "--rho", 0.05)
         self.assertGreater(each, 0)
-        self.assertEqual(sent("long.h5", "--combine", "double"), 2 * each)
+        _, twice = self.averages_of_shared_rows("long.h5", "--rho", 0.05, "--combine", "double")
+        self.assertEqual(twice, 2 * each)
+
+    def test_two_averages_of_chebyshev_are_the_same_where_ranks_share_rows(self):
+        nodes = chebyshev(40)
+        write_field(self.folder / "shared.h5", self.random.normal(size=(1, 40, 40)), nodes, nodes, axes=[("axis0", None)])
+        for more in ((), ("--adjoint",)):
+            command = ("shared.h5", "--rho", 0.3, "--combine", "double", *more)
+            one = self.averages(*command)
+            found, _ = self.averages_of_shared_rows(*command)
+            np.testing.assert_allclose(found, one, rtol=0, atol=1e-13 * np.abs(one).max())
 
     def test_chebyshev_counts_the_radii_whose_tables_are_made(self):
         run = self.done("gyroaverage", "cheb.h5", "out.h5", *self.rho, "--overwrite", "--progress", "on")
@@ -425,8 +435,6 @@ class Gyroaverage(program.ProgramTest):
 
     def test_radii_may_differ_from_node_to_node(self):
         radii = self.random.uniform(0, 0.6, (N, N))
-        with h5py.File(self.folder / "local.h5", "w"):
-            pass
         write_field(self.folder / "local.h5", self.fields, self.nodes, self.nodes, axes=[("time", np.array([0.0, 1.0]))])
         write_field(self.folder / "local.h5", radii, self.nodes, self.nodes, name="radius")
         other = self.random.normal(size=(2, N, N))
@@ -449,6 +457,11 @@ class Gyroaverage(program.ProgramTest):
         self.assertIn(f"warning: 3 of {N * N} radii of radius are above the diagonal", run.err)
         np.testing.assert_array_equal(read_field(self.folder / "out.h5")[:, 3, 5:8], 0)
         self.assertEqual(json.loads((self.folder / "report.json").read_text())["gyroaverage"]["fields_of_batch"], 2)
+        for wrong, words in ((-0.5, "radius: the radius at (y, x) = (3, 5), counted from 0, is -0.5;"), (np.nan, "/radius is nan at y 3, x 5 "),
+                             (9e36, "/radius is missing (9e+36) at y 3, x 5 ")):
+            with h5py.File(self.folder / "local.h5", "a") as file:
+                file["radius"][3, 5], file["radius"].attrs["_FillValue"] = wrong, 9e36
+            self.refused(words, "local.h5", *options)
         for method in ("dct", "chebyshev"):
             self.refused("belongs to --method bilinear and bicubic", "local.h5", "--rho-field", "radius", "--method", method,
                          code=2)

@@ -125,6 +125,13 @@ class MemoryPlan(program.ProgramTest):
             self.assertEqual("--dry-run shows" in result.err, not dry)
             for words in ("tables", "memory high-water"):
                 self.assertEqual(words in result.out, bool(dry))
+        # Ranks beyond the fields cannot share the rows of a cosine series.
+        with h5py.File(self.folder / "wide.h5", "w") as file:
+            file.create_dataset("phi", (4000, 4000), "f8", chunks=(100, 4000), compression="gzip")
+        result = self.done("gyroaverage", "wide.h5", *plane[2:], 0.1, "never.h5", "--method", "dct", ranks=2, code=4,
+                           address_limit=700 << 20)
+        self.assertIn("use --method bicubic, whose fields are cut into rows for several ranks (those of dct cannot be)",
+                      result.err)
         self.assertEqual(list(self.folder.glob("never*")), [])
 
     def write_plane(self, name, fields, nodes):
@@ -143,12 +150,25 @@ class MemoryPlan(program.ProgramTest):
         nodes = np.linspace(-1, 1, 1040)
         self.write_plane("one.h5", random.normal(size=(1040, 1040)), nodes)
         self.write_plane("two.h5", random.normal(size=(2, 1040, 1040)), nodes)
+        self.write_plane("single.h5", random.normal(size=(1480, 1480)), np.linspace(-1, 1, 1480))
         self.write_plane("chebyshev.h5", random.normal(size=(64, 64)), -np.cos(np.pi * np.arange(64) / 63))
         np.savetxt(self.folder / "weights.txt", [1.0, 2.0])
         for ranks, plane in ((1, ("one.h5", "--rho", "0.3,0.8")), (1, ("one.h5", "--rho", 0.2, "--method", "dct")),
+                             (1, ("one.h5", "--rho", "0.3,0.8", "--method", "bilinear")),
+                             (1, ("single.h5", "--rho", 0.2, "--precision", "single")), (2, ("two.h5", "--adjoint")),
                              (2, ("two.h5", "--combine", "sum", "--weights", "weights.txt", "--estimate")),
                              (2, ("chebyshev.h5", "--rho", "0.1:0.3:4"))):
             self.check("gyroaverage", *plane, "out.h5", ranks=(ranks,), transform=("--overwrite",))
+
+    def test_gyroaverages_over_radii_of_nodes(self):
+        """The transpose holds sixteen parts of each field."""
+        nodes = np.linspace(-1, 1, 1040)
+        self.write_plane("local.h5", np.ones((2, 1040, 1040)), nodes)
+        with h5py.File(self.folder / "local.h5", "a") as file:
+            file["radius"] = np.full((1040, 1040), 0.001)
+        for more in ((), ("--adjoint",)):
+            self.check("gyroaverage", "local.h5", "--field", "phi", "--rho-field", "radius", "--method", "bilinear", *more,
+                       "out.h5", ranks=(1,), transform=("--overwrite",))
 
     def test_operators_that_are_made_anew_some_radii_at_a_time(self):
         """16 operators of 41 MiB: not all fit."""

@@ -13,8 +13,8 @@
 #include "base/checked_cast.hpp"
 #include "base/gauss_legendre.hpp"
 #include "gyro/exact_average.hpp"
+#include "gyro/gyro_checks.hpp"
 #include "gyro/gyro_problem.hpp"
-#include "gyro/operator_rows.hpp"
 #include "gyro/schemes.hpp"
 #include "support/tolerance.hpp"
 
@@ -177,15 +177,17 @@ TEST(DctScheme, IsExactForAResolvedBell) {
 
 TEST(DctScheme, RowsAreThoseOfTheOperator) {
   for (const PlaneGrid& grid : grids()) {
-    for (const double rho : {0.0, 0.1, 0.7}) {
-      const GyroSpec spec = dct_spec(grid, {rho});
+    for (const double rho : {0.0, 0.1, 0.7, 1.9, 3.1}) {  // to beyond the diagonal
+      GyroSpec spec = dct_spec(grid, {rho});
+      if (rho == 0.7) spec.padding = grid.x.size;
       Averages averages(spec);
       const Plane plane = random_values(grid.n_nodes(), 1);
       const Plane found = averages.average(plane, 0);
       for (std::int64_t j = 0; j < grid.y.size; j += 3) {
         for (std::int64_t i = 0; i < grid.x.size; i += 4) {
-          const auto row = dct_row(grid, coordinate(grid.x, i), coordinate(grid.y, j), rho);
-          ASSERT_EQ(ssize64(row), grid.n_nodes());
+          const auto row = circle_row(grid, GyroMethod::dct, coordinate(grid.x, i),
+                                      coordinate(grid.y, j), rho, spec.padding);
+          ASSERT_EQ(ssize64(row), is_beyond(grid, rho) ? 0 : grid.n_nodes());
           double sum = 0;
           for (const GyroWeight& weight : row)
             sum += weight.weight * plane[to_size(weight.y * grid.x.size + weight.x)];
@@ -201,7 +203,7 @@ TEST(DctScheme, RowsOfPointsBetweenNodesAverageTheSeries) {
   const PlaneGrid grid = square_spec(64, {}).grid;
   const Plane plane = sample(grid, f);
   double sum = 0;
-  for (const GyroWeight& weight : dct_row(grid, 0.123, -0.456, 0.4))
+  for (const GyroWeight& weight : circle_row(grid, GyroMethod::dct, 0.123, -0.456, 0.4))
     sum += weight.weight * plane[to_size(weight.y * grid.x.size + weight.x)];
   EXPECT_NEAR(sum, exact_average({}, 0.123, -0.456, 0.4, {}, gauss_legendre_nodes(64), f),
               tolerance::gyro_dct_row);
@@ -282,7 +284,7 @@ TEST(DctScheme, RadiiBeyondTheDiagonalGiveZeros) {
   EXPECT_EQ(averages.average(plane, 0), Plane(144));
   EXPECT_EQ(averages.average(plane, 2), Plane(144));
   EXPECT_EQ(averages.scheme->table_bytes(0), 0);
-  EXPECT_TRUE(dct_row(spec.grid, 0, 0, 2.9).empty());
+  EXPECT_TRUE(circle_row(spec.grid, GyroMethod::dct, 0, 0, 2.9).empty());
   Averages only_beyond(square_spec(12, {2.9}));
   EXPECT_EQ(only_beyond.average(plane, 0), Plane(144));
 }
@@ -313,7 +315,7 @@ TEST(DctScheme, IndicatesWhatIsCutOffAtTheEdge) {
     averages.load(plane);
     return averages.scheme->indicator(*averages.work);
   };
-  EXPECT_NEAR(indicated(sample(spec.grid, bell)), std::exp(-22.0), 1e-15);
+  EXPECT_NEAR(indicated(sample(spec.grid, bell<double>)), std::exp(-22.0), 1e-15);
   EXPECT_EQ(indicated(Plane(441)), 0);
   Plane plane(441);
   plane[220] = -2;

@@ -74,9 +74,14 @@ struct PlaneFunction {
   double (*value)(double x, double y);
   /// Adds angles in any turn.
   void (*add_breaks)(double x, double y, double rho, std::vector<double>& breaks);
+  /// The value where averages are found to rounding.
+  long double (*precise_value)(long double x, long double y) = nullptr;
 };
 
-inline double bell(double x, double y) { return std::exp(-22 * (x * x + y * y)); }
+template <class Real>
+Real bell(Real x, Real y) {
+  return std::exp(-22 * (x * x + y * y));
+}
 inline double runge(double x, double y) {
   const double distance2 = (x - 0.2) * (x - 0.2) + (y + 0.5) * (y + 0.5);
   return (1 - x * x) * (1 - y * y) / (1 + 25 * distance2);
@@ -112,7 +117,7 @@ inline void add_ridge_breaks(double x, double y, double rho, std::vector<double>
   }
 }
 
-inline constexpr PlaneFunction plane_functions[] = {{"bell", bell, add_eighths},
+inline constexpr PlaneFunction plane_functions[] = {{"bell", bell, add_eighths, bell},
                                                     {"runge", runge, add_eighths},
                                                     {"horn", horn, add_horn_breaks},
                                                     {"ridge", ridge, add_ridge_breaks}};

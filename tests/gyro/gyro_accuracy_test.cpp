@@ -102,16 +102,25 @@ constexpr double known[n_functions][4][n_sizes][n_radii] = {
     },
 };
 
+/// Returns the average over the circle about a node, in long double where f has such values.
+double exact_at(const PlaneFunction& f, double x, double y, double rho,
+                const std::vector<QuadratureNode>& rule) {
+  std::vector<double> breaks;
+  f.add_breaks(x, y, rho, breaks);
+  if (f.precise_value == nullptr)
+    return exact_average({}, x, y, rho, std::move(breaks), rule, f.value);
+  return static_cast<double>(exact_average<long double>(
+      {}, x, y, rho, std::vector<long double>(breaks.begin(), breaks.end()), rule,
+      f.precise_value));
+}
+
 std::vector<double> exact_plane(const PlaneGrid& grid, const PlaneFunction& f, double rho) {
   std::vector<double> exact(to_size(grid.n_nodes()));
   const std::vector<QuadratureNode> rule = gauss_legendre_nodes(16);
 #pragma omp parallel for schedule(dynamic)
   for (std::int64_t j = 0; j < grid.y.size; ++j) {
     for (std::int64_t i = 0; i < grid.x.size; ++i) {
-      std::vector<double> breaks;
-      f.add_breaks(grid.x.node(i), grid.y.node(j), rho, breaks);
-      exact[to_size(j * grid.x.size + i)] =
-          exact_average({}, grid.x.node(i), grid.y.node(j), rho, std::move(breaks), rule, f.value);
+      exact[to_size(j * grid.x.size + i)] = exact_at(f, grid.x.node(i), grid.y.node(j), rho, rule);
     }
   }
   return exact;

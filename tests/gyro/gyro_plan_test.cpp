@@ -121,7 +121,9 @@ TEST(GyroPlan, LargePlanesAreCutIntoBandsWithAHalo) {
   EXPECT_EQ(plan.row_parts, 4);
   EXPECT_EQ(plan.halo_rows, 2 * (50 + 3 + 4));
   EXPECT_EQ(plan.halo_rows, 2 * plan_stencil(spec, {250, 500}).halo);
-  EXPECT_EQ(plan.halo_bytes(), plan.halo_rows * 1001 * 8);
+  EXPECT_EQ(plan.halo_bytes(0), plan.halo_reach * 1001 * 8);
+  EXPECT_EQ(plan.halo_bytes(1), plan.halo_rows * 1001 * 8);
+  EXPECT_EQ(plan.halo_bytes_sent(3), plan.halo_bytes(3));
   EXPECT_EQ(plan.part(1).field_row_begin, plan.part(1).row_begin);
 }
 
@@ -156,6 +158,13 @@ TEST(GyroPlan, SizesOfAnOperatorAreThoseOfTheSchemeAndOfAMovedSquareAsSmall) {
   EXPECT_EQ(make_chebyshev_scheme(spec, Communicator::self(), all)->table_bytes(0), bytes);
   spec.grid.x.last = 3;
   EXPECT_EQ(make_chebyshev_scheme(spec, Communicator::self(), all)->table_bytes(0), planned());
+}
+
+TEST(GyroPlan, TheOperatorOfASquareTakesLittleMoreThanAnEighthOfADenseOne) {
+  const GyroSpec spec = spec_of(GyroMethod::chebyshev, 80, 1, 1);
+  const auto scheme = make_chebyshev_scheme(spec, Communicator::self(), {0, 80, 0, 1});
+  EXPECT_LE(scheme->table_bytes(0), 43'000'000);
+  EXPECT_LE(spec.grid.n_nodes() * spec.grid.n_nodes() * 8, 328'000'000);
 }
 
 TEST(GyroPlan, TablesOfFilteredMethodsTakeTheBytesThatArePlanned) {

@@ -27,9 +27,9 @@ inline constexpr double delensed = 1e-9;     ///< degrees of the analysis lose n
 inline constexpr double delensed_by_iteration = 1e-6;  ///< the same on HEALPix, five corrections
 inline constexpr double gyroaverage = 1e-13;  ///< against rows of the operator; over the largest
 /// Range for the error of a gyroaverage where it is known: within 2 %, below 1e-9 within a factor
-/// of two; below 1e-14 nothing but rounding is left.
+/// of two; below 1e-14 rounding alone is left.
 constexpr std::pair<double, double> known_gyroaverage_error(double known) {
-  if (known < 1e-14) return {0, 2 * known + 4e-15};
+  if (known < 1e-14) return {0, 2 * known};
   if (known < 1e-9) return {known / 2, 2 * known};
   return {0.98 * known, 1.02 * known};
 }

@@ -10,6 +10,7 @@
 
 #include "app/report/plan_table.hpp"
 #include "app/transform_setup.hpp"
+#include "base/checked_cast.hpp"
 #include "ringweave/execution.hpp"
 
 namespace ringweave::detail::inline app {
@@ -49,6 +50,47 @@ double bytes_of_file(const PlaneHeader& header) {
          static_cast<double>(header.y.size);
 }
 
+/// Bytes that a rank receives from others.
+struct GyroTraffic {
+  std::int64_t halo = 0;      ///< rows for each field
+  std::int64_t row_sums = 0;  ///< of method chebyshev, for each average
+  std::int64_t blocks = 0;    ///< of radii, for each sum
+  bool has_blocks = false;
+};
+
+GyroTraffic traffic_of(const GyroJob& job, const GyroPlan& plan, int rank) {
+  GyroTraffic traffic;
+  traffic.has_blocks = plan.forms_sums && plan.radius_parts > 1;
+  if (plan.is_idle(rank)) return traffic;
+  traffic.halo = plan.halo_bytes(rank);
+  traffic.row_sums = job.is_adjoint() ? plan.sum_bytes_of_transpose : plan.sum_bytes_of_average;
+  if (traffic.has_blocks) {
+    const std::int64_t mine = plan.part_blocks[to_size(plan.radius_part(rank) + 1)] -
+                              plan.part_blocks[to_size(plan.radius_part(rank))];
+    traffic.blocks = (plan.n_blocks() - mine) * buffers_of(job, plan.part(rank)).out_size *
+                     std::int64_t{sizeof(double)};
+  }
+  return traffic;
+}
+
+/// Ranks of larger jobs are not listed one by one.
+constexpr int most_ranks_listed = 16;
+
+std::string numbers_text(const char* one, const char* several, std::int64_t begin,
+                         std::int64_t end) {
+  return end - begin == 1 ? fmt::format("{} {}", one, begin)
+                          : fmt::format("{} {} to {}", several, begin, end - 1);
+}
+
+std::string text_of(const GyroPlan& plan, int rank) {
+  if (plan.is_idle(rank)) return fmt::format("    rank {}: nothing", rank);
+  const GyroPart part = plan.part(rank);
+  return fmt::format("    rank {}: {}, {}, {}", rank,
+                     numbers_text("radius", "radii", part.radius_begin, part.radius_end),
+                     numbers_text("field", "fields", part.field_begin, part.field_end),
+                     numbers_text("row", "rows", part.row_begin, part.row_end));
+}
+
 void print_plan(Run& run, const GyroJob& job, const GyroBatches& batches) {
   const GyroSpec& spec = job.spec;
   run.say(fmt::format("  {}; {}", text_of(spec.grid.x, 'x'), text_of(spec.grid.y, 'y')));
@@ -60,12 +102,18 @@ void print_plan(Run& run, const GyroJob& job, const GyroBatches& batches) {
   const GyroPlan& plan = batches.plan;
   run.say(fmt::format("  ranks: {} for radii x {} for fields x {} for rows; {}", plan.radius_parts,
                       plan.field_parts, plan.row_parts, plan.reason));
+  if (plan.n_ranks > 1 && plan.n_ranks <= most_ranks_listed) {
+    for (int rank = 0; rank < plan.n_ranks; ++rank) run.say(text_of(plan, rank));
+  }
   const GyroPart part = plan.part(run.comm.rank());
   PlanTable table(run);
   table.count("radii", part.is_empty() ? 0 : part.n_radii());
   table.count("fields of a batch", part.is_empty() ? 0 : part.n_fields());
   table.count("rows of averages", part.is_empty() ? 0 : part.n_rows());
-  if (plan.row_parts > 1) table.bytes("halo of a field", part.is_empty() ? 0 : plan.halo_bytes());
+  const GyroTraffic traffic = traffic_of(job, plan, run.comm.rank());
+  if (plan.halo_rows > 0) table.bytes("halo of a field", traffic.halo);
+  if (plan.sum_bytes_of_average > 0) table.bytes("added up for an average", traffic.row_sums);
+  if (traffic.has_blocks) table.bytes("blocks of a sum", traffic.blocks);
   if (spec.backend == Backend::cuda) table.bytes("memory of the device", batches.bytes.device);
   table.memory(batches.memory);
 }
@@ -89,7 +137,10 @@ void record_gyro_plan(Run& run, const GyroJob& job, const GyroBatches& batches) 
   of_plan["radius_parts"] = plan.radius_parts;
   of_plan["field_parts"] = plan.field_parts;
   of_plan["row_parts"] = plan.row_parts;
-  of_plan["halo_bytes_of_field"] = plan.halo_bytes();
+  const GyroTraffic traffic = traffic_of(job, plan, run.comm.rank());
+  of_plan["halo_bytes_of_field"] = run.comm.sum(traffic.halo);
+  of_plan["added_bytes_of_average"] = run.comm.max(traffic.row_sums);
+  of_plan["block_bytes_of_sum"] = run.comm.sum(traffic.blocks);
   of_plan["table_bytes"] = run.comm.max(batches.bytes.tables);
   if (spec.backend == Backend::cuda) of_plan["device_bytes"] = run.comm.max(batches.bytes.device);
   of_plan["reason"] = plan.reason;

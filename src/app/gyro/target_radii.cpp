@@ -69,7 +69,13 @@ std::int64_t bytes_of_field(const GyroJob& job, const TargetShare& share) {
   return number * (n_nodes + own) + scratch;
 }
 
-/// Collective.
+MemoryEstimate memory_of(const GyroJob& job, const TargetShare& share) {
+  const std::int64_t own = share.n_rows() * job.spec.grid.x.size;
+  return with_program({{"fields and averages", share.most_fields * bytes_of_field(job, share)},
+                       {"radii", own * std::int64_t{sizeof(double)}}});
+}
+
+/// Takes fewer fields at a time where the memory is short. Collective.
 TargetShare share_of(const Run& run, const GyroJob& job) {
   const int rank = run.comm.rank();
   const int n_ranks = run.comm.size();
@@ -87,6 +93,8 @@ TargetShare share_of(const Run& run, const GyroJob& job) {
   const std::int64_t at_once = std::max(usual_step_bytes / of_field,
                                         std::min(most_step_bytes / of_field, fields_that_share));
   share.most_fields = run.comm.min(std::clamp<std::int64_t>(at_once, 1, n_fields));
+  while (share.most_fields > 1 && !fits_memory(run, memory_of(job, share)))
+    share.most_fields = (share.most_fields + 1) / 2;
   share.n_steps = (n_fields + share.most_fields - 1) / share.most_fields;
   return share;
 }
@@ -111,10 +119,12 @@ HostBuffer<double> read_radii(Run& run, const GyroJob& job, const TargetShare& s
     const auto* wrong = std::find_if(radii.begin(), radii.end(), [](double r) { return r < 0; });
     if (wrong == radii.end()) return;
     const std::int64_t at = wrong - radii.begin();
-    throw DataError(options.input,
-                    fmt::format("--rho-field {}: the radius at ({}, {}) is {}; expected 0 or more",
-                                options.rho_field, share.row_begin + at / grid.x.size,
-                                at % grid.x.size, *wrong));
+    throw DataError(
+        options.input,
+        fmt::format(
+            "--rho-field {}: the radius at (y, x) = ({}, {}), counted from 0, is {}; expected "
+            "0 or more",
+            options.rho_field, share.row_begin + at / grid.x.size, at % grid.x.size, *wrong));
   });
   return radii;
 }
@@ -136,10 +146,7 @@ void warn_of_large_radii(Run& run, const GyroJob& job, const HostBuffer<double>&
 
 /// Puts the plan into the report and throws where the memory does not hold it. Collective.
 void require_plan(Run& run, const GyroJob& job, const TargetShare& share) {
-  const std::int64_t own = share.n_rows() * job.spec.grid.x.size;
-  const MemoryEstimate estimate =
-      with_program({{"fields and averages", share.most_fields * bytes_of_field(job, share)},
-                    {"radii", own * std::int64_t{sizeof(double)}}});
+  const MemoryEstimate estimate = memory_of(job, share);
   record_memory(run, estimate);
   const std::string reason =
       "every circle has a radius of its own, so ranks share rows of averages and have whole fields";

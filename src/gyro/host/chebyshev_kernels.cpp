@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "gyro/host/chebyshev_kernels.hpp"
 
+#include <hwy/cache_control.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <type_traits>
@@ -21,33 +23,43 @@ using V = hn::Vec<D>;
 constexpr D d{};
 constexpr std::int64_t lanes = static_cast<std::int64_t>(hn::MaxLanes(D()));
 
+/// Terms that are summed before they are added to the whole, which loses fewer digits.
+constexpr std::int64_t terms_together = 16;
+
 /// Sums of n_rows rows and two vectors of columns: eight sums hide the latency of a multiply-add.
 template <int n_rows>
 HWY_INLINE void multiply_tile(const ProductTerms& terms, const double* HWY_RESTRICT a,
                               const double* HWY_RESTRICT b, double* HWY_RESTRICT out,
                               std::int64_t out_row) {
-  V sums[std::size_t{n_rows}][2];
+  V totals[std::size_t{n_rows}][2];
 #pragma GCC unroll 4
-  for (int r = 0; r < n_rows; ++r) {
-    sums[r][0] = hn::Zero(d);
-    sums[r][1] = hn::Zero(d);
-  }
-  for (std::int64_t k = 0; k < terms.n; ++k) {
-    const V b0 = hn::LoadU(d, b);
-    const V b1 = hn::LoadU(d, b + lanes);
+  for (int r = 0; r < n_rows; ++r) totals[r][0] = totals[r][1] = hn::Zero(d);
+  for (std::int64_t begin = 0; begin < terms.n; begin += terms_together) {
+    V sums[std::size_t{n_rows}][2];
+#pragma GCC unroll 4
+    for (int r = 0; r < n_rows; ++r) sums[r][0] = sums[r][1] = hn::Zero(d);
+    for (std::int64_t k = begin; k < std::min(begin + terms_together, terms.n); ++k) {
+      const V b0 = hn::LoadU(d, b);
+      const V b1 = hn::LoadU(d, b + lanes);
+#pragma GCC unroll 4
+      for (int r = 0; r < n_rows; ++r) {
+        const V factor = hn::Set(d, a[r * terms.a_row]);
+        sums[r][0] = hn::MulAdd(factor, b0, sums[r][0]);
+        sums[r][1] = hn::MulAdd(factor, b1, sums[r][1]);
+      }
+      a += terms.a_term;
+      b += terms.b_term;
+    }
 #pragma GCC unroll 4
     for (int r = 0; r < n_rows; ++r) {
-      const V factor = hn::Set(d, a[r * terms.a_row]);
-      sums[r][0] = hn::MulAdd(factor, b0, sums[r][0]);
-      sums[r][1] = hn::MulAdd(factor, b1, sums[r][1]);
+      totals[r][0] = hn::Add(totals[r][0], sums[r][0]);
+      totals[r][1] = hn::Add(totals[r][1], sums[r][1]);
     }
-    a += terms.a_term;
-    b += terms.b_term;
   }
 #pragma GCC unroll 4
   for (int r = 0; r < n_rows; ++r) {
-    hn::StoreU(sums[r][0], d, out + r * out_row);
-    hn::StoreU(sums[r][1], d, out + r * out_row + lanes);
+    hn::StoreU(totals[r][0], d, out + r * out_row);
+    hn::StoreU(totals[r][1], d, out + r * out_row + lanes);
   }
 }
 
@@ -100,26 +112,28 @@ void values_of_all(const double* u, const double* weights, std::int64_t n_points
 
 constexpr std::int64_t target_vectors = targets_together / lanes;
 /// Columns whose sums fit the registers beside the rows.
-constexpr int columns_together = lanes == 8 ? 4 : lanes == 4 ? 3 : 1;
+constexpr int columns_together = lanes == 8 ? 8 : lanes == 4 ? 3 : 1;
 /// Parts of the rows that are read in turn: memory gives more to several readers than to one.
 constexpr std::int64_t row_parts = 4;
 /// Elements of each part that stay in the first-level cache while all columns pass.
 constexpr std::int64_t tile = 128 / row_parts;
 /// The same where several blocks are summed.
 constexpr std::int64_t spread_tile = 32;
+/// Rows that are asked for before their turn where many columns pass: a page of memory.
+constexpr std::int64_t rows_ahead = 32;
 
-/// Adds elements [begin, end) of each of n_parts parts, which are `part` elements apart.
+/// Adds elements [begin, end) of each of n_parts parts, which are `part` elements apart. Short sums
+/// that are added to the whole lose fewer digits than one long sum.
 template <int n_columns, int n_parts>
 HWY_INLINE void add_tile(const double* HWY_RESTRICT rows, std::int64_t part, std::int64_t begin,
                          std::int64_t end, const ColumnSum* columns) {
   V sums[std::size_t{n_columns}][std::size_t{target_vectors}];
   const double* from[std::size_t{n_columns}];
-#pragma GCC unroll 4
+#pragma GCC unroll 8
   for (int c = 0; c < n_columns; ++c) {
     from[c] = columns[c].column;
 #pragma GCC unroll 16
-    for (std::int64_t v = 0; v < target_vectors; ++v)
-      sums[c][v] = hn::LoadU(d, columns[c].sums + v * lanes);
+    for (std::int64_t v = 0; v < target_vectors; ++v) sums[c][v] = hn::Zero(d);
   }
   for (std::int64_t j = begin; j < end; ++j) {
 #pragma GCC unroll 8
@@ -127,22 +141,27 @@ HWY_INLINE void add_tile(const double* HWY_RESTRICT rows, std::int64_t part, std
       const std::int64_t k = p * part + j;
       const double* row = rows + k * targets_together;
       V factors[std::size_t{n_columns}];
-#pragma GCC unroll 4
+      if constexpr (n_columns > 4) {
+        hwy::Prefetch(row + rows_ahead * targets_together);
+        hwy::Prefetch(row + rows_ahead * targets_together + targets_together / 2);
+      }
+#pragma GCC unroll 8
       for (int c = 0; c < n_columns; ++c) factors[c] = hn::Set(d, from[c][k]);
 #pragma GCC unroll 16
       for (std::int64_t v = 0; v < target_vectors; ++v) {
         const V entries = hn::LoadU(d, row + v * lanes);
-#pragma GCC unroll 4
+#pragma GCC unroll 8
         for (int c = 0; c < n_columns; ++c)
           sums[c][v] = hn::MulAdd(entries, factors[c], sums[c][v]);
       }
     }
   }
-#pragma GCC unroll 4
+#pragma GCC unroll 8
   for (int c = 0; c < n_columns; ++c) {
 #pragma GCC unroll 16
     for (std::int64_t v = 0; v < target_vectors; ++v)
-      hn::StoreU(sums[c][v], d, columns[c].sums + v * lanes);
+      hn::StoreU(hn::Add(hn::LoadU(d, columns[c].sums + v * lanes), sums[c][v]), d,
+                 columns[c].sums + v * lanes);
   }
 }
 
@@ -152,14 +171,18 @@ HWY_INLINE void add_columns(const double* rows, std::int64_t part, std::int64_t 
   std::int64_t c = 0;
   for (; c + columns_together <= n_columns; c += columns_together)
     add_tile<columns_together, n_parts>(rows, part, begin, end, columns + c);
+  if constexpr (columns_together > 4) {
+    for (; c + 4 <= n_columns; c += 4) add_tile<4, n_parts>(rows, part, begin, end, columns + c);
+  }
   for (; c + 2 <= n_columns; c += 2) add_tile<2, n_parts>(rows, part, begin, end, columns + c);
   for (; c < n_columns; ++c) add_tile<1, n_parts>(rows, part, begin, end, columns + c);
 }
 
 void add_all(const double* rows, std::int64_t n, const ColumnSum* columns, std::int64_t n_columns) {
   const std::int64_t part = n / row_parts;
-  for (std::int64_t begin = 0; begin < part; begin += tile)
+  for (std::int64_t begin = 0; begin < part; begin += tile) {
     add_columns<row_parts>(rows, part, begin, std::min(begin + tile, part), columns, n_columns);
+  }
   add_columns<1>(rows, 0, part * row_parts, n, columns, n_columns);
 }
 
