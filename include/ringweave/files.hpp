@@ -242,6 +242,7 @@ struct PlaneFileAxis {
   std::vector<double> coordinates{};  ///< one for each index, or none in the file
   std::string unit{};                 ///< empty when none is given
   std::string long_name{};
+  std::vector<Keyword> attributes{};  ///< others of its dimension scale, carried over
   /// Precision of the coordinates that were read: single_ ones are rounded. Written ones are
   /// double_.
   Precision precision = Precision::double_;

@@ -63,7 +63,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MapHeader, grid, ordering, coverage, precisio
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AlmHeader, lmax, mmax, components, precision, unit, warnings,
                                    origin, coordsys)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PlaneFileAxis, name, size, coordinates, unit, long_name,
-                                   precision)
+                                   attributes, precision)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PlaneHeader, name, unit, long_name, axes, y, x, precision,
                                    attributes)
 // Without the numbers.

@@ -161,13 +161,13 @@ class Gyroaverage(program.ProgramTest):
         write_field(self.folder / "units.nc", self.fields[0], self.nodes, self.nodes)
         with h5py.File(self.folder / "units.nc", "a") as file:
             file["phi"].attrs["units"], file["phi"].attrs["long_name"] = "V", "potential"
-            file["x"].attrs["units"] = "cm"
+            file["x"].attrs["units"], file["x"].attrs["axis"] = "cm", "X"
         for out in ("kept.h5", "kept.nc"):
             self.done("gyroaverage", "units.nc", out, "--rho", 0.2, "--method", "dct", ranks=3)
             with h5py.File(self.folder / out) as file:
                 text = {name: value.decode() if isinstance(value, bytes) else value
-                        for name, value in [*file["phi"].attrs.items(), ("x", file["x"].attrs["units"])]}
-            self.assertEqual((text["units"], text["long_name"], text["x"]), ("V", "potential", "cm"))
+                        for name, value in [*file["phi"].attrs.items(), *[("x " + name, file["x"].attrs[name]) for name in ("units", "axis")]]}
+            self.assertEqual((text["units"], text["long_name"], text["x units"], text["x axis"]), ("V", "potential", "cm", "X"))
             edge = max(np.abs(self.fields[0][[0, -1]]).max(), np.abs(self.fields[0][:, [0, -1]]).max())
             self.assertAlmostEqual(text["error_indicator"], edge / np.abs(self.fields[0]).max(), delta=1e-14)
         self.done("gyroaverage", "units.nc", "kept.h5", "--rho", 0.2, "--estimate", "--overwrite")

@@ -48,6 +48,7 @@ PlaneHeader sample_header(Precision precision = Precision::double_) {
   header.axes = {{"rho", 2, {0.25, 0.5}, "m", "radius"}, {"species", 3}};
   header.y = {"y", 7, numbers(7, -1), "m", "height"};
   header.x = {"x", 5, numbers(5, 0.1), "m", ""};
+  header.x.attributes = {{"standard_name", std::string("projection_x_coordinate"), ""}};
   header.precision = precision;
   header.attributes = {{"edge", std::string("zero"), "of y"}, {"steps", std::int64_t{4}, ""}};
   return header;
@@ -215,6 +216,11 @@ TEST_F(PlaneFiles, TheHeaderComesBack) {
     const PlaneFileAxis& b = plane_axis_at(header, i);
     EXPECT_EQ(std::tie(a.name, a.size, a.coordinates, a.unit, a.long_name),
               std::tie(b.name, b.size, b.coordinates, b.unit, b.long_name));
+    ASSERT_EQ(a.attributes.size(), b.attributes.size());
+    for (std::size_t k = 0; k < a.attributes.size(); ++k) {
+      EXPECT_EQ(a.attributes[k].name, b.attributes[k].name);
+      EXPECT_EQ(a.attributes[k].value, b.attributes[k].value);
+    }
   }
   const auto attribute = [&](const std::string& name) {
     for (const Keyword& keyword : read.attributes)

@@ -144,6 +144,14 @@ void describe_axis(const AxisSearch& search, const std::string& dataset, bool is
   if (!axis.coordinates.empty() && is_single(opened)) axis.precision = Precision::single_;
   axis.unit = attributes.text_or_empty("units");
   axis.long_name = attributes.text_or_empty("long_name");
+  axis.attributes = attributes.keywords();
+  // Of an axis it stays true: coordinates do not change.
+  if (const std::string name = attributes.text_or_empty("standard_name"); !name.empty())
+    axis.attributes.push_back({"standard_name", name, {}});
+  // These name data sets that are not carried over.
+  std::erase_if(axis.attributes, [](const Keyword& keyword) {
+    return keyword.name == "bounds" || keyword.name == "climatology";
+  });
 }
 
 /// Throws a DataError where an axis is called y or x and is in another place.

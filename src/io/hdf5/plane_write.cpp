@@ -65,6 +65,8 @@ void check_header(const std::string& path, const PlaneHeader& header) {
   for (std::int64_t i = 0; i < ssize64(header.axes) + 2; ++i) {
     const PlaneFileAxis& axis = plane_axis_at(header, i);
     check_axis(path, axis);
+    for (const Keyword& attribute : axis.attributes)
+      if (attribute.name != "standard_name") check_attribute(path, attribute);
     if (std::find(taken.begin(), taken.end(), axis.name) != taken.end()) {
       throw UsageError(
           fmt::format("{}: {} is the name of two things; expected different names for "
@@ -85,6 +87,7 @@ Hdf5Handle write_axis(const Hdf5Handle& file, const std::string& path, const Pla
   const Hdf5AttributeWriter attributes(scale, path);
   if (!axis.unit.empty()) attributes.text("units", axis.unit);
   if (!axis.long_name.empty()) attributes.text("long_name", axis.long_name);
+  for (const Keyword& attribute : axis.attributes) attributes.keyword(attribute);
   return scale;
 }
 
