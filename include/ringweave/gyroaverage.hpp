@@ -79,6 +79,12 @@ enum class GyroSums {
   none
 };
 
+/// Numbers of fields and results.
+enum class GyroNumbers {
+  any,     ///< float or double, as each call says
+  doubles  ///< calls with floats are refused, and no memory is held to convert them
+};
+
 /// Specification of gyroaverages, the same on every rank.
 struct GyroSpec {
   PlaneGrid grid;
@@ -94,7 +100,8 @@ struct GyroSpec {
   std::int64_t padding = -1;
   /// Number of fields of each call (`pairs` and `sum`: for each radius).
   std::int64_t n_fields = 1;
-  GyroSums sums = GyroSums::formed;  ///< over radii
+  GyroSums sums = GyroSums::formed;        ///< over radii
+  GyroNumbers numbers = GyroNumbers::any;  ///< of fields and results
   /// Bytes of tables and scratch that this rank may hold, on a device where the backend is one; 0:
   /// all that its node has, or its share of the device's free memory. Operators of method chebyshev
   /// that do not fit are made anew in every call, some radii at a time.

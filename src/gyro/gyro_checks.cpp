@@ -183,6 +183,7 @@ std::int64_t digest_of(const GyroSpec& spec) {
   digest.add(spec.padding);
   digest.add(spec.n_fields);
   digest.add(spec.sums);
+  digest.add(spec.numbers);
   digest.add(spec.backend);
   digest.add(spec.data);
   return digest.value();

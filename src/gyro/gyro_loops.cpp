@@ -68,8 +68,8 @@ GyroLoops::Workers GyroLoops::make_workers(int n_workers, int n_threads) const {
   for (GyroWorker& worker : workers) {
     worker.work = scheme_->make_work(loops_.most_planes, n_threads);
     worker.n_threads = n_threads;
-    worker.loaded.allocate(loops_.most_planes * loops_.larger_plane());
-    worker.stored.allocate(loops_.most_planes * loops_.larger_plane());
+    worker.loaded.allocate(loops_.converted_size());
+    worker.stored.allocate(loops_.converted_size());
   }
   return workers;
 }

@@ -260,6 +260,7 @@ GyroPlan plan_gyroaverage(const GyroSpec& spec, int n_ranks) {
   plan.adds_radius_by_radius = spec.method == GyroMethod::chebyshev;
   plan.data = spec.data;
   plan.forms_sums = spec.sums == GyroSums::formed;
+  plan.takes_floats = spec.numbers == GyroNumbers::any;
   plan.block_begin = blocks_of_radii(ssize64(spec.radii), spec.sums);
   const Candidate best = choose(spec, plan.block_begin, most_rows_cut(spec, plan.targets), n_ranks);
   plan.radius_parts = checked_cast<int>(best.radius_parts, "parts of the radii");

@@ -31,6 +31,7 @@ struct GyroPlan {
   /// radii at a time, so that results do not depend on how many.
   bool adds_radius_by_radius = false;
   bool forms_sums = true;
+  bool takes_floats = true;
   std::vector<std::int64_t> block_begin;  ///< first radius of each block, and the end
   std::vector<std::int64_t> part_blocks;  ///< first block of each radius part, and the end
   std::int64_t halo_reach = 0;            ///< rows that act on a band from each side, at most

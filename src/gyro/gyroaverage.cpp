@@ -72,6 +72,14 @@ struct Gyroaverage::Impl {
         space == MemorySpace::host ? "a device's" : "the host's"));
   }
 
+  template <class T>
+  void require_numbers() const {
+    if (std::is_same_v<T, double> || plan.takes_floats) return;
+    throw UsageError(
+        "gyroaverage: views of floats, and the specification says that all numbers are doubles; "
+        "leave its numbers at GyroNumbers::any");
+  }
+
   void require_weights(std::span<const double> weights) const {
     require_planned("gyroaverage, weights", ssize64(weights), ssize64(spec.radii), "weights");
     for (std::int64_t r = 0; r < ssize64(weights); ++r) {
@@ -121,6 +129,7 @@ struct Gyroaverage::Impl {
     const char* const results = "gyroaverage, results";
     agree(comm, [&] {
       require_data(Space);
+      require_numbers<T>();
       require_shape(is_average ? fields : results, in, of_in, in_rows);
       require_shape(is_average ? results : fields, out, of_out, out_rows);
       if (has_weights) require_weights(weights);

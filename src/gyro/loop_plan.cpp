@@ -14,9 +14,7 @@ namespace {
 constexpr std::int64_t of_number = sizeof(double);
 
 /// Bytes of a load and a result of doubles, on the host.
-std::int64_t double_bytes(const LoopPlan& loops) {
-  return 2 * loops.most_planes * loops.larger_plane() * of_number;
-}
+std::int64_t double_bytes(const LoopPlan& loops) { return 2 * loops.converted_size() * of_number; }
 
 /// Bytes of a worker where its scheme has its memory.
 std::int64_t worker_bytes(const LoopPlan& loops, const Scheme& scheme, int n_threads) {
@@ -100,6 +98,7 @@ LoopPlan plan_loops(const GyroPlan& plan, int rank, const Scheme& scheme, int n_
   loops.first_block = plan.part_blocks[to_size(plan.radius_part(rank))];
   loops.end_block = plan.part_blocks[to_size(plan.radius_part(rank) + 1)];
   loops.forms_sums = plan.forms_sums;
+  loops.takes_floats = plan.takes_floats;
   loops.data = plan.data;
   loops.n_threads = n_threads;
   loops.radii_at_once = loops.part.n_radii();

@@ -18,6 +18,7 @@ struct LoopPlan {
   std::int64_t first_block = 0;   ///< of radii, of this rank
   std::int64_t end_block = 0;
   bool forms_sums = true;
+  bool takes_floats = true;
   MemorySpace data = MemorySpace::host;  ///< of fields and results
   int n_threads = 1;
   /// Workers of one thread each, which share many loads; 0: one worker has all threads.
@@ -33,6 +34,11 @@ struct LoopPlan {
 
   std::int64_t n_batches() const { return (part.n_fields() + most_planes - 1) / most_planes; }
   std::int64_t n_own_blocks() const { return end_block - first_block; }
+  /// Returns the doubles that a worker holds for planes of floats, or of a device: those of a load,
+  /// and as many of a result.
+  std::int64_t converted_size() const {
+    return takes_floats || data == MemorySpace::device ? most_planes * larger_plane() : 0;
+  }
   std::int64_t larger_plane() const { return std::max(field_plane, target_plane); }
   bool remakes_operators() const { return radii_at_once < part.n_radii(); }
   /// Tells whether sums of a call are few loads for the workers.

@@ -150,10 +150,12 @@ class MemoryPlan(program.ProgramTest):
         nodes = np.linspace(-1, 1, 1040)
         self.write_plane("one.h5", random.normal(size=(1040, 1040)), nodes)
         self.write_plane("two.h5", random.normal(size=(2, 1040, 1040)), nodes)
+        self.write_plane("small.h5", random.normal(size=(800, 800)), np.linspace(-1, 1, 800))
         self.write_plane("single.h5", random.normal(size=(1480, 1480)), np.linspace(-1, 1, 1480))
         self.write_plane("chebyshev.h5", random.normal(size=(64, 64)), -np.cos(np.pi * np.arange(64) / 63))
         np.savetxt(self.folder / "weights.txt", [1.0, 2.0])
-        for ranks, plane in ((1, ("one.h5", "--rho", "0.3,0.8")), (1, ("one.h5", "--rho", 0.2, "--method", "dct")),
+        for ranks, plane in ((1, ("one.h5", "--rho", "0.3,0.8")), (1, ("small.h5", "--rho", "0.3,0.8")),
+                             (1, ("one.h5", "--rho", 0.2, "--method", "dct")),
                              (1, ("one.h5", "--rho", "0.3,0.8", "--method", "bilinear")),
                              (1, ("single.h5", "--rho", 0.2, "--precision", "single")), (2, ("two.h5", "--adjoint")),
                              (2, ("two.h5", "--combine", "sum", "--weights", "weights.txt", "--estimate")),

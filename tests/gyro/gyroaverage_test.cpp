@@ -235,6 +235,19 @@ TEST(Gyroaverage, RanksThatShareRadiiAndFieldsGetTheSameBits) {
   }
 }
 
+TEST(Gyroaverage, PlansOfDoublesHoldNoPlanesToConvertFloats) {
+  GyroSpec spec = gyro_spec(GyroMethod::bicubic, 12, 13, {0.3}, 1);
+  const Results expected = all_calls(Communicator::self(), spec);
+  const std::int64_t with_floats = Gyroaverage(Communicator::self(), spec).bytes();
+  spec.numbers = GyroNumbers::doubles;
+  Gyroaverage gyro(Communicator::self(), spec);
+  EXPECT_EQ(gyro.bytes(), with_floats - 2 * 12 * 13 * 8);
+  EXPECT_EQ(all_calls(Communicator::self(), gyro), expected);
+  const std::vector<double> in = random_values(12 * 13, 5);
+  expect_error(ErrorKind::usage, "views of floats",
+               [&] { run_call<float>(Communicator::self(), gyro, GyroCall::each, in); });
+}
+
 TEST(Gyroaverage, PlansWithoutSumsShareAllRadiiAndGiveTheSameBits) {
   for (const GyroMethod method : all_gyro_methods) {
     SCOPED_TRACE(static_cast<int>(method));

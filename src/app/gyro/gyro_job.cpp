@@ -317,6 +317,7 @@ void set_output(GyroJob& job, std::optional<std::size_t> rho) {
       job.numbers_in.n_behind *= job.input.axes[i].size;
   }
   job.n_fields = job.output.n_fields();
+  job.spec.numbers = precision == Precision::double_ ? GyroNumbers::doubles : GyroNumbers::any;
   job.spec.sums = has_rho ? GyroSums::none : GyroSums::formed;
   if (!has_rho) return;
   require_other_name(job);
