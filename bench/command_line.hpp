@@ -16,7 +16,7 @@ class App;
 
 namespace ringweave::detail {
 
-/// The options of a benchmark. What an option holds when it is added is its default. CLI11 is
+/// The options of a benchmark. The value of an option when it is added is its default. CLI11 is
 /// included by the source of this class alone, because it takes long to compile.
 class CommandLine {
  public:
@@ -29,7 +29,7 @@ class CommandLine {
   CommandLine(const CommandLine&) = delete;
   CommandLine& operator=(const CommandLine&) = delete;
 
-  /// Adds an option; a flag where `value` is a bool. `choices`: what may be given, if not anything.
+  /// Adds an option; a flag where `value` is a bool. `choices`: the allowed values, if not all.
   void add(const std::string& name, Value value, const std::string& help,
            const std::vector<std::string>& choices = {});
   /// Adds an option without a default.

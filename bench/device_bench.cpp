@@ -42,7 +42,7 @@ void add_options(CommandLine& command, Options& options) {
   command.add("--spins", &options.spins, "spins of the fields");
   command.add("--maps", &options.maps, "numbers of maps that go through at once");
   command.add("--host-repeats", &options.host_repeats,
-              "calls of the host's stages beside the device's, all threads; 0: none");
+              "calls of the host's stages after the device's, all threads; 0: none");
   command.add("--bounds", &options.bounds,
               "make one call of each transform in this direction and measure nothing: "
               "device_bounds.py counts its operations on the software device");
@@ -213,7 +213,7 @@ int run(const Communicator& comm, int argc, char** argv) {
   if (comm.size() > 1)
     throw UsageError("device_bench: runs on one rank, has " + std::to_string(comm.size()));
   if (device_count() == 0) {
-    fmt::print("skipped: no CUDA device: {}\n", device_obstacle());
+    fmt::print("skipped: no CUDA device: {}\n", device_unavailable_reason());
     return options.about ? exit_code(ErrorKind::resource) : 0;
   }
   choose_device(0);

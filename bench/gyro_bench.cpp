@@ -163,7 +163,7 @@ class GyroTrial {
     gyro_.emplace(comm_, spec_);
   }
 
-  /// Fills the fields of this rank with what does not depend on the number of ranks.
+  /// Fills the fields of this rank with values that do not depend on the number of ranks.
   void fill() {
     const GyroPart& part = gyro_->part();
     const std::int64_t n = spec_.grid.n_nodes();

@@ -7,7 +7,7 @@
 
 namespace ringweave::detail {
 
-/// Counts what gyroaverages of a specification have to do, and hold, on one rank:
+/// Counts operations and bytes of gyroaverages of a specification on one rank:
 ///   flops   of one call of `each` and of `pairs`, by name: of an FFT of n real numbers 2.5 n
 ///           log2(n), for the filters of bilinear, bicubic and dct; twice the products with the
 ///           blocks of the operator for chebyshev

@@ -58,7 +58,7 @@ void print(const KernelSplit& split) {
   fmt::print("  {}\n", split.reason());
 }
 
-/// Cost of these in the paper's model (Eqs. 7 and 8), with a GPU for the rings beside one core.
+/// Cost of these in the paper's model (Eqs. 7 and 8), with a GPU for the rings and one core.
 const SplitCandidate* papers_choice(const KernelSplit& split, int lmax) {
   const auto seconds = [&](const SplitCandidate& candidate) {
     const double part = static_cast<double>(candidate.l_cut) / 4096;

@@ -5,8 +5,8 @@
 //   scripts/mpirun.sh 2 rank_efficiency harmonics NSIDE [TURNS]
 //   scripts/mpirun.sh 2 rank_efficiency rings NSIDE FWHM_ARCMIN [TURNS]
 // Prints one line of JSON for each operation: medians and minima of the three times, and the
-// efficiencies, i.e. seconds alone, or apart, over ranks times the seconds together, as the median
-// over the turns and from the minima.
+// efficiencies, i.e. seconds alone, or separately, over ranks times the seconds together, as the
+// median over the turns and from the minima.
 #include <mpi.h>
 
 #include <algorithm>

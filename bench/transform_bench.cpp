@@ -55,7 +55,7 @@ struct Options {
 
 void add_options(CommandLine& command, Options& options) {
   command.add("--grid", &options.grid, "healpix:NSIDE, gauss:LMAX, clenshaw:NRINGS, ...");
-  command.add("--lmax", &options.lmax, "Highest degree; -1: 2 nside, or what the grid carries");
+  command.add("--lmax", &options.lmax, "Highest degree; -1: 2 nside, or that of the grid");
   command.add("--spin", &options.spin, "Spin of the maps");
   command.add("--maps", &options.maps, "How many go through at once");
   command.add("--fields", &options.fields, "TEB: T with E and B, spins 0 and 2 together", {"TEB"});

@@ -13,7 +13,7 @@ namespace ringweave::detail {
 
 enum class Direction { synthesis, adjoint, analysis };
 const char* name_of(Direction direction);
-/// Error  UsageError.
+/// Returns the direction of a name. Error  UsageError.
 Direction direction_named(const std::string& name);
 
 /// Seconds of a stage over the ranks.

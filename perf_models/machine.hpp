@@ -63,7 +63,8 @@ const Machine& typical_machine();
 
 /// Machines that come with the program, by the names of their files in perf_models/machines.
 std::vector<std::string> described_machine_names();
-/// Error  UsageError that lists the names when there is no such machine.
+/// Returns the machine of a name. Error  UsageError that lists the names when there is no such
+/// machine.
 Machine described_machine(const std::string& name);
 
 }  // namespace ringweave::detail::inline perf_models

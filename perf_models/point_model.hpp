@@ -6,8 +6,8 @@
 
 namespace ringweave::detail::inline perf_models {
 
-/// Work of a rank for the points of a transform (one direction), beside Legendre stage, exchange of
-/// modes and FFT of rows.
+/// Work of a rank for the points of a transform (one direction), without Legendre stage, exchange
+/// of modes and FFT of rows.
 struct PointWork {
   int lmax = 0;
   double operations = 0;  ///< on vectors, for the taps of all its points

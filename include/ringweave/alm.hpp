@@ -13,9 +13,10 @@ namespace ringweave {
 /// are numbered field by field.
 class FieldSet {
  public:
+  /// A field of the set.
   struct Field {
-    int spin;
-    std::int64_t first_component;
+    int spin;                      ///< 0: a scalar field
+    std::int64_t first_component;  ///< of its one or two, in the set
   };
   /// Makes a set of fields with these spins.
   /// Error  UsageError when there are none or a spin is negative.
@@ -26,9 +27,9 @@ class FieldSet {
     return FieldSet(std::vector<int>(static_cast<std::size_t>(count > 0 ? count : 0), spin));
   }
 
-  const std::vector<Field>& fields() const { return fields_; }
-  std::int64_t n_components() const { return n_components_; }
-  int max_spin() const { return max_spin_; }
+  const std::vector<Field>& fields() const { return fields_; }  ///< in the order given
+  std::int64_t n_components() const { return n_components_; }   ///< of all fields
+  int max_spin() const { return max_spin_; }                    ///< largest spin of a field
 
  private:
   std::vector<Field> fields_;
@@ -47,14 +48,16 @@ class AlmLayout {
   /// Error  UsageError unless 0 <= mmax <= lmax and the orders ascend strictly within 0..mmax.
   AlmLayout(int lmax, int mmax, std::vector<int> orders);
 
-  int lmax() const { return lmax_; }
-  int mmax() const { return mmax_; }
-  std::span<const int> orders() const { return orders_; }
-  std::int64_t n_orders() const { return static_cast<std::int64_t>(orders_.size()); }
+  int lmax() const { return lmax_; }  ///< highest degree
+  int mmax() const { return mmax_; }  ///< highest order of all layouts together
+  std::span<const int> orders() const { return orders_; }  ///< m of every row, ascending
+  std::int64_t n_orders() const { return static_cast<std::int64_t>(orders_.size()); }  ///< rows
   std::int64_t size() const { return size_; }  ///< coefficients of one component
+  /// Returns the order m of a row.
   int order(std::int64_t row) const { return orders_[static_cast<std::size_t>(row)]; }
   /// Returns the base of a row: the index of (l, m) is row_base(row) + l, with m = order(row).
   std::int64_t row_base(std::int64_t row) const { return row_base_[static_cast<std::size_t>(row)]; }
+  /// Returns the index of (l, m) in a component, m = order(row).
   std::int64_t index(std::int64_t row, int l) const { return row_base(row) + l; }
   /// Returns the row that holds order m, -1 when this layout lacks it.
   std::int64_t row_of(int m) const;

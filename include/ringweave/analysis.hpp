@@ -24,7 +24,7 @@ struct AnalysisWeights {
 
 /// Iterations, cost and residuals of an analysis.
 struct AnalysisReport {
-  int iterations = 0;
+  int iterations = 0;  ///< corrections or passes that were made
   int transforms = 0;  ///< syntheses and adjoints
   int on_spectra = 0;  ///< of these, to and from the spectra of rings, without FFTs
   /// Relative residual at the start of each pass: ||f - S a|| / ||f|| for Jacobi, ||S^T W (f - S
@@ -64,6 +64,7 @@ class Analysis {
   AnalysisReport jacobi(MapView<const T> map, int n_iter, AlmView<T> alm,
                         const AnalysisProgress& progress = {});
 
+  /// Does the same with buffers. Collective.
   template <class T>
   AnalysisReport jacobi(const ComponentBuffer<T>& map, int n_iter,
                         ComponentBuffer<std::complex<T>>& alm,
@@ -154,8 +155,8 @@ enum class UnseenPolicy { restore, zero, normalize, fail };
 /// Monopole and dipole of a scalar map, in its unit: monopole + dipole . direction, on the unit
 /// sphere.
 struct LowMultipoles {
-  double monopole = 0;
-  std::array<double, 3> dipole{};
+  double monopole = 0;             ///< in the unit of the map
+  std::array<double, 3> dipole{};  ///< its vector (x, y, z), in the unit of the map
 };
 /// Choice of the low multipoles to remove from a map.
 enum class Remove { none, monopole, dipole };
@@ -163,7 +164,7 @@ enum class Remove { none, monopole, dipole };
 /// The part of the sphere that a mask leaves: the means, by area, of its values w and of their
 /// squares.
 struct SkyFraction {
-  double f_sky = 0;
+  double f_sky = 0;       ///< mean of w over the sphere, 0 to 1
   double of_squares = 0;  ///< by which the spectra of a masked sky are too small, on average
 };
 

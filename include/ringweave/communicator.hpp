@@ -30,24 +30,24 @@ class Communicator {
   /// Makes a group of one rank that calls no MPI. Not collective.
   static Communicator self();
 
-  int rank() const;
-  int size() const;
-  bool is_root() const { return rank() == 0; }
+  int rank() const;                             ///< number of this rank, from 0
+  int size() const;                             ///< number of ranks
+  bool is_root() const { return rank() == 0; }  ///< tells whether this is rank 0
 
   // Collective from here to node_local().
 
   /// Waits until all ranks are here.
   void barrier() const;
-  /// Returns the sum, the largest or the least of the values of all ranks, on every rank.
-  std::int64_t sum(std::int64_t value) const;
-  std::int64_t max(std::int64_t value) const;
-  std::int64_t min(std::int64_t value) const;
-  double sum(double value) const;
-  double max(double value) const;
-  double min(double value) const;
+  std::int64_t sum(std::int64_t value) const;  ///< of the values of all ranks, on every rank
+  std::int64_t max(std::int64_t value) const;  ///< the largest of all ranks, on every rank
+  std::int64_t min(std::int64_t value) const;  ///< the least of all ranks, on every rank
+  double sum(double value) const;              ///< of the values of all ranks, on every rank
+  double max(double value) const;              ///< the largest of all ranks, on every rank
+  double min(double value) const;              ///< the least of all ranks, on every rank
   /// Sums the arrays of all ranks elementwise and in place. `count` is the same on every rank, of
-  /// any size. The result is on every rank, or on rank 0 only.
+  /// any size. The result is on every rank.
   void sum(double* values, std::int64_t count) const;
+  /// Does the same with the result on rank 0 only.
   void sum_to_root(double* values, std::int64_t count) const;
   /// Sends any number of bytes from `root` to all.
   void broadcast(void* bytes, std::int64_t count, int root) const;
@@ -68,8 +68,9 @@ class Communicator {
   /// collective.
   [[noreturn]] void abort(ErrorKind kind, const std::string& message) const;
 
+  /// MPI's communicator, for Ringweave's own calls.
   struct Impl;
-  const Impl& impl() const { return *impl_; }
+  const Impl& impl() const { return *impl_; }  ///< for Ringweave's own calls
 
  private:
   explicit Communicator(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
@@ -83,7 +84,9 @@ class Communicator {
 /// Error  ResourceError when MPI does not start.
 class MpiSession {
  public:
+  /// Starts MPI with the arguments of main(), unless it runs.
   MpiSession(int* argc, char*** argv);
+  /// Ends MPI if this session started it, but not while an exception is thrown.
   ~MpiSession();
   MpiSession(const MpiSession&) = delete;
   MpiSession& operator=(const MpiSession&) = delete;

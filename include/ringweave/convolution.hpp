@@ -51,14 +51,14 @@ enum class KernelRows {
 
 /// Specification of a ring convolution, the same on every rank.
 struct RingConvolutionSpec {
-  std::shared_ptr<const RingGrid> grid;
+  std::shared_ptr<const RingGrid> grid;  ///< of the maps; must be set
   /// Kernels of one spin: one for all fields, or one for each. A field of spin 0 is a map, one of
   /// spin s > 0 is two, as Q and U with HEALPix's signs.
   std::vector<RadialKernel> kernels;
-  std::int64_t n_maps = 1;
-  ConvolutionMode mode = ConvolutionMode::exact;
-  ConvolutionPath path = ConvolutionPath::automatic;
-  KernelRows rows = KernelRows::automatic;
+  std::int64_t n_maps = 1;                            ///< two for each field of spin, as Q and U
+  ConvolutionMode mode = ConvolutionMode::exact;      ///< definition of the convolution
+  ConvolutionPath path = ConvolutionPath::automatic;  ///< way in which its sums are formed
+  KernelRows rows = KernelRows::automatic;  ///< way in which the rows of a kernel's modes are made
   /// Error allowed in the sum, relative to its rms; 0: rounding. The truncation of the kernel at
   /// its support is not part of it.
   double error = 0;
@@ -67,7 +67,7 @@ struct RingConvolutionSpec {
   int highest_degree = 0;
   /// Bytes of a stored pixel, for which memory is planned. Maps of a longer type are refused.
   std::int64_t bytes_per_pixel = sizeof(double);
-  Backend backend = Backend::host;
+  Backend backend = Backend::host;  ///< place of the sums and FFTs
   /// Owners of the rings, as ring_bands() of another convolution on the same grid has them; null:
   /// bands of equal cost.
   std::shared_ptr<const detail::RingDistribution> ring_bands{};
@@ -106,6 +106,7 @@ class RingConvolution {
   ///        or a device fails one.
   template <class T>
   void convolve(MapView<const T> in, MapView<T> out);
+  /// Does the same with buffers. Collective.
   template <class T>
   void convolve(const ComponentBuffer<T>& in, ComponentBuffer<T>& out) {
     convolve<T>(in.view(), out.view());
@@ -133,17 +134,17 @@ class RingConvolution {
 
 /// Places and order of the parts of a split kernel.
 struct SplitBackends {
-  Backend harmonic = Backend::host;
-  Backend rings = Backend::host;
+  Backend harmonic = Backend::host;  ///< of the part in a_lm
+  Backend rings = Backend::host;     ///< of the compact part
   /// Tells whether ranks that do both parts do one of them in a thread of its own, on a copy of the
-  /// maps, beside the other: the rings where they alone are on a device, else the harmonic part.
-  /// Worth it where one part is on a device. They are done one after the other without
-  /// MPI_THREAD_MULTIPLE, and where both are on the device.
-  bool at_once = false;
+  /// maps, at the same time as the other: the rings where they alone are on a device, else the
+  /// harmonic part. Worth it where one part is on a device. They are done one after the other
+  /// without MPI_THREAD_MULTIPLE, and where both are on the device.
+  bool concurrent = false;
 
   /// Returns whether ranks with both parts do them at once, MPI permitting.
   bool work_at_once() const {
-    return at_once && !(harmonic == Backend::cuda && rings == Backend::cuda);
+    return concurrent && !(harmonic == Backend::cuda && rings == Backend::cuda);
   }
 };
 
@@ -164,17 +165,17 @@ struct KernelSplitSpec {
   /// that a convolution adds. Ours adds little: 2 covers the largest measured error, of a CMB map
   /// whose lowest degrees happened to be weak (docs/kernel_splitting.md).
   double alpha = measured_alpha;
-  static constexpr double measured_alpha = 2;
-  static constexpr double papers_alpha = 5;
+  static constexpr double measured_alpha = 2;  ///< covers the largest measured error
+  static constexpr double papers_alpha = 5;    ///< of the paper
   /// Rounding of the ring convolution, relative to its result: single precision.
   double convolver_error = 1e-7;
   /// Supports to try, radians, ascending; empty: every 36 / lmax (30 arcmin at lmax 4096) up to
   /// twenty times that, and an eighth, a quarter, a half and three quarters of it.
   std::vector<double> theta_cuts{};
-  int n_ranks = 1;  ///< that the maps will be on
-  int n_threads = 1;
-  SplitBackends backends{};
-  /// Ranks that do the harmonic part beside the others, fewer than all of them; 0: all do both
+  int n_ranks = 1;           ///< that the maps will be on
+  int n_threads = 1;         ///< of each rank
+  SplitBackends backends{};  ///< places of the two parts
+  /// Ranks that do the harmonic part while the others do the rings; fewer than all. 0: all do both
   /// parts; none: whichever is predicted to be fastest.
   std::optional<int> n_harmonic{};
   /// Machine of the predictions, for Ringweave's own program; null: a typical one.
@@ -202,9 +203,9 @@ struct SplitCandidate {
   /// 0: all ranks do both.
   int n_harmonic = 0;
   // Predicted for one field: a map, or the two of a spin.
-  Estimate harmonic{};
-  Estimate rings{};
-  Estimate sending{};  ///< the field to the ranks of the harmonic part, and theirs back
+  Estimate harmonic{};  ///< of the part in a_lm
+  Estimate rings{};     ///< of the compact part
+  Estimate sending{};   ///< the field to the ranks of the harmonic part, and theirs back
   /// Sum of the parts (at once: the slower one); side by side the slower part and the sending.
   Estimate total{};
 };
@@ -231,8 +232,8 @@ class KernelSplit {
 
   /// Backend of each part of a split, as in KernelSplitSpec.
   struct Place {
-    SplitBackends backends{};
-    std::optional<int> n_harmonic{};
+    SplitBackends backends{};         ///< as KernelSplitSpec::backends
+    std::optional<int> n_harmonic{};  ///< as KernelSplitSpec::n_harmonic
   };
   /// Searches once and returns the fastest split for each of these places, which take the place of
   /// the specification's backends and n_harmonic. Rings are planned for every place; else cost and
@@ -240,19 +241,20 @@ class KernelSplit {
   static std::vector<KernelSplit> in_places(const KernelSplitSpec& spec,
                                             std::span<const Place> places);
 
+  /// Ways to convolve, of which the fastest is chosen by prediction.
   enum class Verdict {
     split,     ///< is predicted to be fastest
     rings,     ///< the compact part is the whole kernel and fastest
     harmonic,  ///< no split keeps the bound, or none is faster than the a_lm of all degrees
   };
-  Verdict verdict() const;
+  Verdict verdict() const;  ///< the fastest way, as predicted
   /// Explains the verdict in a sentence.
   const std::string& reason() const;
 
   /// Tells whether the fastest split keeps the bound. best() to error() describe it and throw
   /// UsageError if there is none.
   bool has_parts() const;
-  const SplitCandidate& best() const;
+  const SplitCandidate& best() const;  ///< the fastest split
   /// Returns K_l of the harmonic part, l = 0..l_cut; empty where l_cut = -1.
   const std::vector<double>& harmonic() const;
   /// Returns the kernel of the compact part.
@@ -278,7 +280,7 @@ struct SplitMaps {
   std::int64_t n_maps = 1;               ///< two for each field of spin, as Q and U
   /// Bytes of a stored pixel, for which memory is planned. Maps of a longer type are refused.
   std::int64_t bytes_per_pixel = sizeof(double);
-  SplitBackends backends{};
+  SplitBackends backends{};  ///< places of the two parts
   /// Owners of the rings, as ring_bands() of a convolution of the same placement on the same grid;
   /// null: bands of equal cost.
   std::shared_ptr<const detail::RingDistribution> ring_bands{};
@@ -288,7 +290,7 @@ struct SplitMaps {
 /// a_lm of degrees up to l_cut, its compact part on the rings, with the grid's own quadrature
 /// weights in both. No iterations. As the split is placed (SplitCandidate::n_harmonic), all ranks
 /// do both parts, or two groups of ranks one each, side by side. Either part may be on a device
-/// (SplitMaps::backends): its group's, or that of ranks whose cores do the other part meanwhile.
+/// (SplitMaps::backends): its group's, or that of ranks whose cores do the other part.
 ///
 /// Results are bitwise the same for any number of threads. Members are not collective unless they
 /// say so. One call at a time per object. T is the storage type of maps, float or double.
@@ -311,12 +313,13 @@ class SplitConvolution {
   /// Convolves maps. Collective.
   /// in   [map][own pixel]; its contents are lost
   /// out  [map][own pixel], overwritten; other memory than `in`
-  /// Memory  beside both parts' own: a_lm of degrees up to l_cut; the maps once more where the
+  /// Memory  besides both parts' own: a_lm of degrees up to l_cut; the maps once more where the
   ///         parts are done at once, or side by side (on the ranks of the harmonic part).
   /// Error  UsageError on all ranks when one has maps that RingConvolution::require() refuses;
   ///        ResourceError on all when memory or a device fails one.
   template <class T>
   void convolve(MapView<T> in, MapView<T> out);
+  /// Does the same with buffers. Collective.
   template <class T>
   void convolve(ComponentBuffer<T>& in, ComponentBuffer<T>& out) {
     convolve<T>(in.view(), out.view());

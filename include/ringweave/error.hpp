@@ -29,8 +29,9 @@ std::string_view name_of(ErrorKind kind);
 /// and what to do.
 class Error : public std::runtime_error {
  public:
+  /// Makes an error of a kind; what() is the message.
   Error(ErrorKind kind, const std::string& message) : std::runtime_error(message), kind_(kind) {}
-  ErrorKind kind() const { return kind_; }
+  ErrorKind kind() const { return kind_; }  ///< its value is the exit code
 
  private:
   ErrorKind kind_;
@@ -39,6 +40,7 @@ class Error : public std::runtime_error {
 /// Impossible request: options, shapes, an existing output file, a part that was not built.
 class UsageError : public Error {
  public:
+  /// Makes the error; what() is the message.
   explicit UsageError(const std::string& message) : Error(ErrorKind::usage, message) {}
 };
 
@@ -46,6 +48,7 @@ class UsageError : public Error {
 /// pixel.
 class DataError : public Error {
  public:
+  /// Makes the error; what() is `where: message`, or the message alone where `where` is empty.
   DataError(const std::string& where, const std::string& message)
       : Error(ErrorKind::data, where.empty() ? message : where + ": " + message) {}
 };
@@ -53,24 +56,28 @@ class DataError : public Error {
 /// Memory, disk or device that ran out or failed.
 class ResourceError : public Error {
  public:
+  /// Makes the error; what() is the message.
   explicit ResourceError(const std::string& message) : Error(ErrorKind::resource, message) {}
 };
 
 /// Failure of another rank or of MPI.
 class PeerError : public Error {
  public:
+  /// Makes the error; what() is the message.
   explicit PeerError(const std::string& message) : Error(ErrorKind::peer, message) {}
 };
 
 /// Bug in Ringweave.
 class InternalError : public Error {
  public:
+  /// Makes the error; what() is the message.
   explicit InternalError(const std::string& message) : Error(ErrorKind::internal, message) {}
 };
 
 /// Stop on request before the end. Finished outputs are kept, and a restart continues.
 class StoppedEarly : public Error {
  public:
+  /// Makes the error; what() is the message.
   explicit StoppedEarly(const std::string& message) : Error(ErrorKind::stopped, message) {}
 };
 
@@ -79,8 +86,8 @@ class StoppedEarly : public Error {
 
 /// Kind and message of an exception.
 struct CaughtError {
-  ErrorKind kind = ErrorKind::none;
-  std::string message;
+  ErrorKind kind = ErrorKind::none;  ///< none: there was no exception
+  std::string message;               ///< its what()
 };
 /// Describes the exception being handled: std::bad_alloc is a resource error, an unknown one
 /// internal.

@@ -41,9 +41,10 @@ enum class ModePrecision { double_, single_ };
 
 /// Options of the exchange of ring modes between ranks.
 struct ExchangeOptions {
-  Folding folding = Folding::fold;
+  Folding folding = Folding::fold;  ///< of orders that are aliases
+  /// Order of the messages and the Legendre stage.
   ExchangeSchedule schedule = ExchangeSchedule::whole;
-  ModePrecision precision = ModePrecision::double_;
+  ModePrecision precision = ModePrecision::double_;  ///< of the modes that are sent
   /// Largest count or displacement handed to MPI. More modes are packed and go in passes. Tests
   /// make it small.
   std::int64_t mpi_count_limit = std::numeric_limits<int>::max();
@@ -53,9 +54,10 @@ struct ExchangeOptions {
 /// "read", ...). Not thread safe: stages begin and end on the rank's main thread.
 class StageTimes {
  public:
+  /// Seconds and calls of one stage.
   struct Entry {
-    double seconds = 0;
-    long calls = 0;
+    double seconds = 0;  ///< of all calls together
+    long calls = 0;      ///< so far
   };
   /// Adds one call of a stage.
   void add(const std::string& stage, double seconds) {
@@ -68,8 +70,8 @@ class StageTimes {
     const auto found = entries_.find(stage);
     return found == entries_.end() ? 0.0 : found->second.seconds;
   }
-  const std::map<std::string, Entry>& entries() const { return entries_; }
-  void clear() { entries_.clear(); }
+  const std::map<std::string, Entry>& entries() const { return entries_; }  ///< [name]
+  void clear() { entries_.clear(); }                                        ///< forgets all stages
 
  private:
   std::map<std::string, Entry> entries_;
@@ -77,8 +79,8 @@ class StageTimes {
 
 /// Predicted seconds, and one standard deviation of the prediction's error.
 struct Estimate {
-  double seconds = 0;
-  double sigma = 0;
+  double seconds = 0;  ///< the prediction
+  double sigma = 0;    ///< one standard deviation, seconds
 
   /// Adds stages that run one after the other; errors of different stages are independent.
   friend Estimate operator+(const Estimate& a, const Estimate& b) {

@@ -25,9 +25,9 @@ enum class Precision { single_, double_ };
 
 /// A keyword of a file.
 struct Keyword {
-  std::string name;
-  std::variant<std::string, std::int64_t, double, bool> value;
-  std::string comment;
+  std::string name;                                             ///< as in the file
+  std::variant<std::string, std::int64_t, double, bool> value;  ///< text, number or logical
+  std::string comment;                                          ///< behind the value; empty: none
 };
 
 /// The origin that a file states; carried over to the files that are made of it.
@@ -40,10 +40,10 @@ struct FileOrigin {
 /// Origin of an output, written into every file as FITS keywords or HDF5 attributes
 /// (docs/files.md).
 struct Provenance {
-  std::string creator = "ringweave";
-  std::string version;
-  std::string date;  ///< ISO 8601, UTC
-  std::string command_line;
+  std::string creator = "ringweave";         ///< CREATOR: the program
+  std::string version;                       ///< VERSION: of the program
+  std::string date;                          ///< ISO 8601, UTC
+  std::string command_line;                  ///< of the run
   std::string config_json;                   ///< the used configuration
   std::string input;                         ///< name of the input file, if any
   FileOrigin origin{};                       ///< of the input
@@ -80,11 +80,11 @@ struct MapColumn {
 struct MapHeader {
   std::shared_ptr<const RingGrid> grid;  ///< the full grid, also of a partial map
   Ordering ordering = Ordering::ring;  ///< order of pixels in the file; in memory it is always RING
-  SkyCoverage coverage = SkyCoverage::full;
+  SkyCoverage coverage = SkyCoverage::full;  ///< all pixels, or those listed
   Precision precision = Precision::double_;  ///< of the stored numbers; integers count as double
-  std::vector<MapColumn> columns;
+  std::vector<MapColumn> columns;            ///< in the order of the file
   std::string coordsys;  ///< "G", "E", "C" or another text of the file; empty: none
-  FileOrigin origin{};
+  FileOrigin origin{};   ///< as the file states it
   /// Tells whether the file said POLCCONV=IAU: U is sign-flipped on reading, in memory it is COSMO.
   bool polarisation_was_iau = false;
   std::int64_t listed_pixels = 0;     ///< of a partial map
@@ -97,7 +97,7 @@ struct MapHeader {
 class MapReader {
  public:
   virtual ~MapReader() = default;
-  const MapHeader& header() const { return header_; }
+  const MapHeader& header() const { return header_; }  ///< of the open file
 
   /// Returns the rings of the full grid with at least one listed pixel; all rings of a full-sky
   /// map.
@@ -134,14 +134,14 @@ void write_map(const Communicator& comm, const std::string& path, IfExists if_ex
 
 /// Description of an a_lm file.
 struct AlmHeader {
-  int lmax = 0;
-  int mmax = 0;
-  std::vector<std::string> components;  ///< "T", "E", "B" (FITS: the HDUs in order)
-  Precision precision = Precision::double_;
-  std::string unit;
-  std::vector<std::string> warnings;
-  FileOrigin origin{};
-  std::string coordsys{};  ///< as that of MapHeader
+  int lmax = 0;                              ///< highest degree in the file
+  int mmax = 0;                              ///< highest order in the file
+  std::vector<std::string> components;       ///< "T", "E", "B" (FITS: the HDUs in order)
+  Precision precision = Precision::double_;  ///< of the stored numbers
+  std::string unit;                          ///< of the a_lm; empty when none is given
+  std::vector<std::string> warnings;         ///< oddities of a readable file
+  FileOrigin origin{};                       ///< as the file states it
+  std::string coordsys{};                    ///< as that of MapHeader
 };
 
 /// An open a_lm file: FITS (index column l^2 + l + m + 1, one HDU a component), HDF5 or ICGEM.
@@ -150,7 +150,7 @@ struct AlmHeader {
 class AlmReader {
  public:
   virtual ~AlmReader() = default;
-  const AlmHeader& header() const { return header_; }
+  const AlmHeader& header() const { return header_; }  ///< of the open file
   /// Reads components[c] of the file, counted from 0, to component c of `alm`, for the orders of
   /// `layout`. Degrees and orders beyond layout.lmax(), mmax() are left out; those that the file
   /// lacks become 0.
@@ -184,15 +184,15 @@ struct PointFile {
   /// Angles in radians, [theta, phi, psi][point]: colatitude, longitude, and the orientation where
   /// the file has it.
   ComponentBuffer<double> angles;
-  std::int64_t first = 0;  ///< this rank's first point
-  std::int64_t total = 0;  ///< points of the file
-  FileOrigin origin{};
+  std::int64_t first = 0;               ///< this rank's first point
+  std::int64_t total = 0;               ///< points of the file
+  FileOrigin origin{};                  ///< as the file states it
   std::vector<std::string> warnings{};  ///< oddities of a readable file
 
-  bool has_psi() const { return angles.n_components() == 3; }
-  View<const double> theta() const { return angles.view().component(0); }
-  View<const double> phi() const { return angles.view().component(1); }
-  View<const double> psi() const { return angles.view().component(2); }  ///< where has_psi()
+  bool has_psi() const { return angles.n_components() == 3; }  ///< orientations are there
+  View<const double> theta() const { return angles.view().component(0); }  ///< [point], 0 to pi
+  View<const double> phi() const { return angles.view().component(1); }    ///< [point]
+  View<const double> psi() const { return angles.view().component(2); }    ///< where has_psi()
 };
 
 /// Reads points. Text: columns `theta phi [psi]`. HDF5: datasets theta, phi and psi, in the root or
@@ -219,11 +219,11 @@ void write_values(const Communicator& comm, const std::string& path, IfExists if
 
 /// Values at points: this rank's part of a file.
 struct ValuesFile {
-  ValuesHeader header;
-  ComponentBuffer<double> values;  ///< [component][point]
-  std::int64_t first = 0;          ///< this rank's first point
-  std::int64_t total = 0;          ///< points of the file
-  FileOrigin origin{};
+  ValuesHeader header;                  ///< of the file
+  ComponentBuffer<double> values;       ///< [component][point]
+  std::int64_t first = 0;               ///< this rank's first point
+  std::int64_t total = 0;               ///< points of the file
+  FileOrigin origin{};                  ///< as the file states it
   std::vector<std::string> warnings{};  ///< oddities of a readable file
 };
 
@@ -237,11 +237,11 @@ ValuesFile read_values(const Communicator& comm, const std::string& path,
 
 /// An axis of a data set.
 struct PlaneFileAxis {
-  std::string name;  ///< that of its dimension scale; else "y", "x" or "axis0", "axis1", ...
-  std::int64_t size = 0;
+  std::string name;       ///< that of its dimension scale; else "y", "x" or "axis0", "axis1", ...
+  std::int64_t size = 0;  ///< number of indices
   std::vector<double> coordinates{};  ///< one for each index, or none in the file
   std::string unit{};                 ///< empty when none is given
-  std::string long_name{};
+  std::string long_name{};            ///< empty when none is given
   std::vector<Keyword> attributes{};  ///< others of its dimension scale, carried over
   /// Precision of the coordinates that were read: single_ ones are rounded. Written ones are
   /// double_.
@@ -250,14 +250,14 @@ struct PlaneFileAxis {
 
 /// Description of the fields of a data set: one for each index of the axes before y and x.
 struct PlaneHeader {
-  std::string name;  ///< of the data set, without a leading slash
-  std::string unit{};
-  std::string long_name{};
-  std::vector<PlaneFileAxis> axes{};  ///< those before y and x
-  PlaneFileAxis y{};
-  PlaneFileAxis x{};
-  Precision precision = Precision::double_;
-  std::vector<Keyword> attributes{};  ///< others of the data set, carried over
+  std::string name;                          ///< of the data set, without a leading slash
+  std::string unit{};                        ///< of the values; empty when none is given
+  std::string long_name{};                   ///< empty when none is given
+  std::vector<PlaneFileAxis> axes{};         ///< those before y and x
+  PlaneFileAxis y{};                         ///< of rows
+  PlaneFileAxis x{};                         ///< of values within a row
+  Precision precision = Precision::double_;  ///< of the stored numbers
+  std::vector<Keyword> attributes{};         ///< others of the data set, carried over
 
   std::int64_t n_fields() const;  ///< the product of the sizes of `axes`
 };
@@ -265,9 +265,9 @@ struct PlaneHeader {
 /// The part of a data set that a rank has: some of its fields (numbers in the order of the file,
 /// any order) and of their rows, [begin, end).
 struct PlaneFilePart {
-  std::vector<std::int64_t> fields;
-  std::int64_t row_begin = 0;
-  std::int64_t row_end = 0;
+  std::vector<std::int64_t> fields;  ///< their numbers, from 0
+  std::int64_t row_begin = 0;        ///< first row
+  std::int64_t row_end = 0;          ///< row after the last one
 };
 
 /// Reader of fields of a data set. Opens the file in every call. Collective: the constructor and
@@ -282,8 +282,9 @@ class PlaneFileReader {
   ///        there, and where several are there and none is named (listing them).
   PlaneFileReader(const Communicator& comm, const std::string& path, const std::string& field = {});
 
-  const PlaneHeader& header() const { return header_; }
-  const FileOrigin& origin() const { return origin_; }
+  const PlaneHeader& header() const { return header_; }  ///< of the data set
+  const FileOrigin& origin() const { return origin_; }   ///< as the file states it
+  /// Oddities of a readable file.
   const std::vector<std::string>& warnings() const { return warnings_; }
 
   /// Reads this rank's part into values, [field of the part][row][x].
@@ -309,6 +310,7 @@ class PlaneFileWriter {
   ///        NetCDF-4, or the header is impossible; ResourceError from the disk.
   PlaneFileWriter(const Communicator& comm, const std::string& path, IfExists if_exists,
                   const PlaneHeader& header, const Provenance& provenance);
+  /// Removes the file unless it was committed.
   ~PlaneFileWriter();
 
   /// Writes this rank's part, [field of the part][row][x]; parts of ranks do not overlap.
@@ -336,13 +338,13 @@ enum class SpectrumKind { stated_or_c_l, stated_or_d_l, c_l, d_l };
 
 /// Spectra of a file, as C_l, with their unit, warnings and origin.
 struct SpectraFile {
-  Spectra spectra{0};
-  bool held_d_l = false;                ///< the file's numbers are D_l
-  bool is_stated = false;               ///< its header says so
-  std::string unit{};                   ///< of C_l, e.g. uK^2; empty when none is given
-  std::vector<std::string> left_out{};  ///< columns that are no spectrum of T, E and B
-  std::vector<std::string> warnings{};  ///< oddities of a readable file
-  FileOrigin origin{};
+  Spectra spectra{0};                          ///< C_l, l = 0..lmax
+  bool held_d_l = false;                       ///< the file's numbers are D_l
+  bool is_stated = false;                      ///< its header says so
+  std::string unit{};                          ///< of C_l, e.g. uK^2; empty when none is given
+  std::vector<std::string> ignored_columns{};  ///< columns that are no spectrum of T, E and B
+  std::vector<std::string> warnings{};         ///< oddities of a readable file
+  FileOrigin origin{};                         ///< as the file states it
 };
 
 /// Reads spectra. Text: '#' comments, columns `l TT [EE BB TE [EB TB]]`, from l = 0, 1 or 2. FITS:
@@ -358,8 +360,8 @@ void write_spectra(const Communicator& comm, const std::string& path, IfExists i
 
 /// A beam of a file, and warnings about it.
 struct BeamFile {
-  Beam beam;
-  std::vector<std::string> warnings;
+  Beam beam;                          ///< b_l, from l = 0
+  std::vector<std::string> warnings;  ///< oddities of a readable file
 };
 
 /// Reads a beam b_l from l = 0; b_E defaults to b_T, b_B to b_E; zero beyond the table. Text: `l
@@ -387,8 +389,8 @@ std::vector<double> read_pixel_weights(const Communicator& comm, const std::stri
 
 /// Profile of a radial kernel: theta in radians, ascending from 0, and K(theta) per steradian.
 struct KernelProfile {
-  std::vector<double> theta;
-  std::vector<double> value;
+  std::vector<double> theta;  ///< radians
+  std::vector<double> value;  ///< one for each theta
 };
 /// Reads the profile of a radial kernel from text, two columns.
 /// Error  DataError also for fewer than two rows, and for theta that does not ascend from 0 to at

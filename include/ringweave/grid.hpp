@@ -12,6 +12,7 @@ namespace ringweave {
 
 /// Value that HEALPix gives to pixels that were not observed; is_unseen() allows for float storage.
 constexpr double unseen = -1.6375e30;
+/// Tells whether a value is `unseen`, or its rounding to float.
 constexpr bool is_unseen(double value) { return value < -1.6374e30 && value > -1.6376e30; }
 
 /// A ring of the whole grid, counted from the north pole.
@@ -19,15 +20,18 @@ enum class RingId : std::int64_t {};
 /// A ring among those one rank owns, in the order its pixels lie in memory.
 enum class LocalRing : std::int64_t {};
 
+/// Returns the number of a ring.
 constexpr std::int64_t index(RingId ring) { return static_cast<std::int64_t>(ring); }
+/// Returns the number of an owned ring.
 constexpr std::int64_t index(LocalRing ring) { return static_cast<std::int64_t>(ring); }
 
 /// Consecutive rings [begin, end) of the whole grid.
 struct RingRange {
-  std::int64_t begin = 0;
-  std::int64_t end = 0;
-  std::int64_t size() const { return end > begin ? end - begin : 0; }
-  bool empty() const { return end <= begin; }
+  std::int64_t begin = 0;                                              ///< first ring
+  std::int64_t end = 0;                                                ///< ring after the last one
+  std::int64_t size() const { return end > begin ? end - begin : 0; }  ///< number of rings
+  bool empty() const { return end <= begin; }                          ///< there are none
+  /// Tells whether a ring is in the range.
   bool contains(std::int64_t ring) const { return ring >= begin && ring < end; }
   friend bool operator==(const RingRange&, const RingRange&) = default;
 };
@@ -38,9 +42,9 @@ constexpr RingRange intersection(const RingRange& a, const RingRange& b) {
 
 /// One iso-latitude ring: pixel j lies at phi0 + 2 pi j / n_phi.
 struct Ring {
-  double theta = 0;      ///< colatitude, radians
-  double cos_theta = 0;  ///< exact to rounding, also next to the poles
-  double sin_theta = 0;
+  double theta = 0;               ///< colatitude, radians
+  double cos_theta = 0;           ///< exact to rounding, also next to the poles
+  double sin_theta = 0;           ///< likewise
   double phi0 = 0;                ///< longitude of pixel 0, radians
   std::int64_t n_phi = 0;         ///< pixels
   std::int64_t first_pixel = 0;   ///< of this grid; pixels are numbered ring by ring from the north
@@ -51,11 +55,11 @@ struct Ring {
 /// Rings at theta and pi - theta share their Legendre functions up to a sign. Either may be
 /// missing.
 struct RingPair {
-  static constexpr std::int64_t none = -1;
-  std::int64_t north = none;  ///< RingId index; the equator's ring counts as north
-  std::int64_t south = none;
-  double cos_theta = 0;  ///< of the northern one, >= 0
-  double sin_theta = 0;
+  static constexpr std::int64_t none = -1;  ///< in place of a missing ring
+  std::int64_t north = none;                ///< RingId index; the equator's ring counts as north
+  std::int64_t south = none;                ///< RingId index
+  double cos_theta = 0;                     ///< of the northern one, >= 0
+  double sin_theta = 0;                     ///< of both
 };
 
 /// Kind of a grid; `user` stands for rings given by arrays.
@@ -112,9 +116,9 @@ class RingGrid {
   /// Error  UsageError when there are none, or they are unordered or out of range.
   RingGrid subset(std::span<const RingId> kept) const;
 
-  GridKind kind() const { return kind_; }
+  GridKind kind() const { return kind_; }        ///< a subset's is that of its full grid
   std::int64_t nside() const { return nside_; }  ///< 0 unless HEALPix
-  bool is_subset() const { return is_subset_; }
+  bool is_subset() const { return is_subset_; }  ///< tells whether subset() made it
   /// Returns the highest degree a map on this grid carries by default: 3 nside - 1; else the
   /// highest whose analysis is exact, that is products of degree 2 lmax are integrated exactly and
   /// rings have more than 2 lmax pixels (Gauss-Legendre: n_rings - 1, equidistant: (n_rings - 1) /
@@ -123,14 +127,17 @@ class RingGrid {
   /// Returns the name from_name() takes; for user grids and subsets a description.
   const std::string& name() const { return name_; }
 
+  /// Returns the number of rings.
   std::int64_t n_rings() const { return static_cast<std::int64_t>(rings_.size()); }
-  std::int64_t n_pixels() const { return n_pixels_; }
+  std::int64_t n_pixels() const { return n_pixels_; }                ///< of all its rings
   std::int64_t n_source_pixels() const { return n_source_pixels_; }  ///< of the full grid
   std::int64_t longest_ring() const;                                 ///< its pixels
+  /// Returns a ring, numbered from 0 in the north.
   const Ring& ring(RingId id) const { return rings_[static_cast<std::size_t>(id)]; }
-  std::span<const Ring> rings() const { return rings_; }
+  std::span<const Ring> rings() const { return rings_; }  ///< from north to south
   /// Returns the pairs from the poles to the equator, cos_theta strictly descending.
   std::span<const RingPair> pairs() const { return pairs_; }
+  /// Returns the number of pairs.
   std::int64_t n_pairs() const { return static_cast<std::int64_t>(pairs_.size()); }
   /// Returns the ring that holds a pixel of this grid.
   /// Error  UsageError unless the pixel is 0 to n_pixels() - 1.
@@ -153,16 +160,17 @@ class RingGrid {
 
 /// Consecutive pixels that are consecutive both in the grid and in a rank's memory.
 struct PixelSlab {
-  std::int64_t first_global = 0;
-  std::int64_t first_local = 0;
-  std::int64_t count = 0;
+  std::int64_t first_global = 0;  ///< number of its first pixel in the grid
+  std::int64_t first_local = 0;   ///< place of that pixel in the rank's map
+  std::int64_t count = 0;         ///< pixels
 };
 
 /// Consecutive rings that are consecutive both in the grid and in a rank's memory.
 struct RingBand {
-  RingRange rings;
+  RingRange rings;    ///< of the grid
   LocalRing first{};  ///< local number of rings.begin
 
+  /// Returns the local number of a ring of the band.
   LocalRing local(std::int64_t ring) const {
     return LocalRing{index(first) + (ring - rings.begin)};
   }
@@ -177,18 +185,21 @@ class LocalRings {
   /// that touch become one.
   /// Error  UsageError when they overlap, go another way or leave the grid.
   LocalRings(std::shared_ptr<const RingGrid> grid, std::span<const RingRange> bands);
+  /// Does the same with a list of bands.
   LocalRings(std::shared_ptr<const RingGrid> grid, std::initializer_list<RingRange> bands);
   /// Makes all rings of the grid (one rank).
   explicit LocalRings(std::shared_ptr<const RingGrid> grid);
 
-  const RingGrid& grid() const { return *grid_; }
+  const RingGrid& grid() const { return *grid_; }  ///< the grid of the rings
+  /// Returns the grid of the rings, to be kept.
   const std::shared_ptr<const RingGrid>& shared_grid() const { return grid_; }
   /// Returns the bands from north to south; none is empty and no two touch.
   std::span<const RingBand> bands() const { return bands_; }
   /// Returns the pixels of each band.
   std::span<const PixelSlab> slabs() const { return slabs_; }
+  /// Owned ones.
   std::int64_t n_rings() const { return static_cast<std::int64_t>(first_pixel_.size()); }
-  std::int64_t n_pixels() const { return n_pixels_; }
+  std::int64_t n_pixels() const { return n_pixels_; }  ///< owned ones
 
   /// Returns the number of an owned ring in the whole grid.
   RingId global(LocalRing ring) const {
@@ -196,9 +207,11 @@ class LocalRings {
     while (index(ring) >= index(band->first) + band->rings.size()) ++band;
     return RingId{band->rings.begin + index(ring) - index(band->first)};
   }
+  /// Tells whether the rank owns a ring.
   bool owns(RingId ring) const { return band_of(ring) != nullptr; }
   /// Returns the local number of an owned ring.
   LocalRing local(RingId ring) const { return band_of(ring)->local(index(ring)); }
+  /// Returns an owned ring.
   const Ring& ring(LocalRing ring) const { return grid_->ring(global(ring)); }
   /// Returns the local number of the ring's pixel 0.
   std::int64_t first_pixel(LocalRing ring) const {

@@ -30,11 +30,11 @@ enum class PlaneBoundary {
 
 /// The nodes of one axis, ascending.
 struct PlaneAxis {
-  std::int64_t size = 0;
-  double first = -1;  ///< coordinate of the first node
-  double last = 1;    ///< coordinate of the last node
-  PlaneNodes nodes = PlaneNodes::equispaced;
-  PlaneBoundary boundary = PlaneBoundary::zero;
+  std::int64_t size = 0;                         ///< number of nodes, at least 2
+  double first = -1;                             ///< coordinate of the first node
+  double last = 1;                               ///< coordinate of the last node
+  PlaneNodes nodes = PlaneNodes::equispaced;     ///< their positions
+  PlaneBoundary boundary = PlaneBoundary::zero;  ///< at both ends
 
   double spacing() const {  ///< of equispaced nodes
     return (last - first) / static_cast<double>(size - 1);
@@ -54,10 +54,10 @@ struct PlaneAxis {
 
 /// A rectangle of nodes. Fields on it are stored [y][x].
 struct PlaneGrid {
-  PlaneAxis x;
-  PlaneAxis y;
+  PlaneAxis x;  ///< of values within a row
+  PlaneAxis y;  ///< of rows
 
-  std::int64_t n_nodes() const { return x.size * y.size; }
+  std::int64_t n_nodes() const { return x.size * y.size; }  ///< of the rectangle
   friend bool operator==(const PlaneGrid&, const PlaneGrid&) = default;
 };
 
@@ -74,8 +74,8 @@ enum class GyroSums {
   /// Sums are formed of 8 blocks of radii at most, which depend on the radii alone, so that sums
   /// have the same bits on any number of ranks. Radii are cut into no more parts than that.
   formed,
-  /// Those calls are refused. Radii are cut into as many parts as there are ranks for, and sums
-  /// take no memory.
+  /// Sums are refused. Radii are cut into as many parts as there are ranks for, and sums take no
+  /// memory.
   none
 };
 
@@ -87,14 +87,14 @@ enum class GyroNumbers {
 
 /// Specification of gyroaverages, the same on every rank.
 struct GyroSpec {
-  PlaneGrid grid;
+  PlaneGrid grid;  ///< nodes of the fields
   /// Radii in the units of the coordinates, 0 or more. Radius 0 is the identity.
   std::vector<double> radii;
-  GyroMethod method = GyroMethod::bicubic;
+  GyroMethod method = GyroMethod::bicubic;  ///< interpolant of the fields
   /// Nodes of a result along x and y: 0, those of the field; else that many equispaced nodes with
   /// the same ends (method chebyshev).
   std::int64_t targets_x = 0;
-  std::int64_t targets_y = 0;
+  std::int64_t targets_y = 0;  ///< as targets_x
   /// Nodes added at each end of an axis with boundary zero (method dct), at least half the largest
   /// radius over the spacing; -1: the least.
   std::int64_t padding = -1;
@@ -104,7 +104,7 @@ struct GyroSpec {
   GyroNumbers numbers = GyroNumbers::any;  ///< of fields and results
   /// Bytes of tables and scratch that this rank may hold, on a device where the backend is one; 0:
   /// all that its node has, or its share of the device's free memory. Operators of method chebyshev
-  /// that do not fit are made anew in every call, some radii at a time.
+  /// that do not fit are made again in every call, some radii at a time.
   std::int64_t most_bytes = 0;
   Backend backend = Backend::host;  ///< of the averages
   /// Memory of fields and results. MemorySpace::device, with Backend::cuda: calls take views of the
@@ -115,20 +115,21 @@ struct GyroSpec {
 
 /// The part of a rank: results of its radii and fields in its rows. Ranges are [begin, end).
 struct GyroPart {
-  std::int64_t radius_begin = 0;
-  std::int64_t radius_end = 0;
-  std::int64_t field_begin = 0;
-  std::int64_t field_end = 0;
-  std::int64_t row_begin = 0;  ///< of results
-  std::int64_t row_end = 0;
+  std::int64_t radius_begin = 0;  ///< of GyroSpec::radii
+  std::int64_t radius_end = 0;    ///< after the last one
+  std::int64_t field_begin = 0;   ///< of GyroSpec::n_fields
+  std::int64_t field_end = 0;     ///< after the last one
+  std::int64_t row_begin = 0;     ///< of results
+  std::int64_t row_end = 0;       ///< after the last one
   /// Rows of fields: the same, but all where the method needs whole fields (dct, chebyshev).
   std::int64_t field_row_begin = 0;
-  std::int64_t field_row_end = 0;
+  std::int64_t field_row_end = 0;  ///< after the last one
 
-  std::int64_t n_radii() const { return radius_end - radius_begin; }
-  std::int64_t n_fields() const { return field_end - field_begin; }
-  std::int64_t n_rows() const { return row_end - row_begin; }
-  std::int64_t n_field_rows() const { return field_row_end - field_row_begin; }
+  std::int64_t n_radii() const { return radius_end - radius_begin; }             ///< of the part
+  std::int64_t n_fields() const { return field_end - field_begin; }              ///< of the part
+  std::int64_t n_rows() const { return row_end - row_begin; }                    ///< of results
+  std::int64_t n_field_rows() const { return field_row_end - field_row_begin; }  ///< of fields
+  /// The rank has no results.
   bool is_empty() const { return n_radii() * n_fields() * n_rows() == 0; }
   friend bool operator==(const GyroPart&, const GyroPart&) = default;
 };
@@ -144,7 +145,7 @@ using GyroProgress = std::function<void(std::int64_t done, std::int64_t total)>;
 ///
 /// exact for the interpolant of the method: arcs are integrated between grid lines, not sampled.
 /// Set up once, applied often: after the first call, which names its stages, calls allocate and
-/// plan nothing but operators that are made anew (GyroSpec::most_bytes).
+/// plan nothing but operators that are made again (GyroSpec::most_bytes).
 ///
 /// Views hold this rank's part: [component][row][x], rows of GyroPart. Results have the nodes of
 /// the targets, fields those of the grid; a transpose exchanges both. Components of a call are
@@ -177,14 +178,14 @@ class Gyroaverage {
   Gyroaverage(Gyroaverage&&) noexcept;
   Gyroaverage& operator=(Gyroaverage&&) noexcept;
 
-  /// Sets the function that calls tell how many averages this rank has formed, or given to its
+  /// Sets the function that gets the number of averages that this rank has formed, or given to its
   /// device; empty: none. The calling thread calls it, after averages that it forms itself: with
-  /// several threads the last number may be below the total. A rank without a part tells nothing.
+  /// several threads the last number may be below the total. A rank without a part calls none.
   /// The function must not throw. Not collective.
   void on_progress(GyroProgress progress);
 
-  const GyroSpec& spec() const;
-  const GyroPart& part() const;
+  const GyroSpec& spec() const;  ///< as the constructor got it
+  const GyroPart& part() const;  ///< of this rank
   /// Returns the nodes of results.
   const PlaneGrid& targets() const;
 
@@ -261,9 +262,9 @@ class Gyroaverage {
 
 /// One node of a field and its weight in an average.
 struct GyroWeight {
-  std::int64_t x = 0;
-  std::int64_t y = 0;
-  double weight = 0;
+  std::int64_t x = 0;  ///< column of the node
+  std::int64_t y = 0;  ///< row of the node
+  double weight = 0;   ///< of its value in the average
 };
 
 /// Computes the row of the operator that belongs to one target: the average over the circle of

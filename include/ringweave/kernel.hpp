@@ -31,9 +31,9 @@ class KernelSupport {
   /// Error  UsageError also when a C_l is negative or not finite, or all are 0.
   static KernelSupport automatic(double error, std::span<const double> cl);
 
-  bool is_automatic() const { return error_ > 0; }
-  double theta_cut() const { return theta_cut_; }
-  double error() const { return error_; }
+  bool is_automatic() const { return error_ > 0; }  ///< the angle follows from error()
+  double theta_cut() const { return theta_cut_; }   ///< radians; 0: automatic
+  double error() const { return error_; }           ///< of the cut, relative rms; 0: a given angle
   std::span<const double> cl() const { return cl_; }  ///< empty: white noise
 
  private:
@@ -112,8 +112,8 @@ class RadialKernel {
   double support() const;
   /// Returns K(theta) per steradian, theta in radians; 0 beyond the support.
   double at(double theta) const;
-  int spin() const;
-  bool acts_on_conjugate() const;
+  int spin() const;                ///< of the fields
+  bool acts_on_conjugate() const;  ///< tells whether of_conjugate() made it
   /// Returns the table, for Ringweave's own sums. A kernel of spin s is tabulated as K(theta) /
   /// cos(theta / 2)^2s, that of a conjugate as K(theta).
   const detail::KernelTable& table() const;

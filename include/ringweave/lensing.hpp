@@ -66,9 +66,8 @@ class Deflection {
 
   /// * Returns the deflection that leads back: for every pixel n' from there to the n with
   /// exp_n(d(n)) = n', to 1e-12 rad. Fields that are evaluated there, and turned, are delensed.
-  /// Cost   about 8 evaluations of d at every pixel, from one FineField, which is in memory
-  ///        meanwhile. Up to 2^18 pixels of a rank are searched at once, with about 190 bytes for
-  ///        each.
+  /// Cost   about 8 evaluations of d at every pixel, from one FineField, which is in memory all the
+  ///        time. Up to 2^18 pixels of a rank are searched at once, with about 190 bytes for each.
   /// Error  DataError on all ranks, with the pixel and its |A|, where 12 steps do not find n: the
   ///        deflection folds the sphere. UsageError for the inverse of a deflection. ResourceError
   ///        when memory cannot hold the field.
@@ -101,7 +100,7 @@ enum class FrameRotation {
 ///     f(n) = exp(i s gamma(n)) X(n'(n)),   X the field of spin s with these a_lm
 ///
 /// The adjoint is no inverse. The sum over pixels of an exact grid, with weights w |A|, is the
-/// integral over n', so that adjoint(w |A| f) gives the a_lm up to what the band limit loses.
+/// integral over n', so that adjoint(w |A| f) gives the a_lm but for the loss by the band limit.
 /// lens() of the inverse deflection evaluates the a_lm of a lensed map where its pixels came from
 /// (see Delensing).
 ///
@@ -128,16 +127,17 @@ class Lensing {
   Lensing(Lensing&&) noexcept;
   Lensing& operator=(Lensing&&) noexcept;
 
-  const AlmLayout& alm_layout() const;
-  const LocalRings& rings() const;
+  const AlmLayout& alm_layout() const;  ///< of the orders this rank owns
+  const LocalRings& rings() const;      ///< the rings this rank owns
   /// Returns the transform to the points that the pixels see, for reports.
   const PointTransform& transform() const;
 
-  /// Allocates this rank's part of a_lm or of a map, not initialised. Not collective.
+  /// Allocates this rank's part of a_lm, not initialised. Not collective.
   template <class T>
   AlmBuffer<T> make_alm() const {
     return {n_components(), alm_layout().size()};
   }
+  /// Allocates this rank's part of a map, not initialised. Not collective.
   template <class T>
   MapBuffer<T> make_map() const {
     return {n_components(), rings().n_pixels()};
@@ -149,6 +149,7 @@ class Lensing {
   /// * Computes the lensed map. Reads alm, which is not checked to be finite; overwrites map.
   template <class T>
   void lens(AlmView<const T> alm, MapView<T> map);
+  /// * Does the same with buffers.
   template <class T>
   void lens(const AlmBuffer<T>& alm, MapBuffer<T>& map) {
     lens<T>(alm.view(), map.view());
@@ -158,6 +159,7 @@ class Lensing {
   /// Error  DataError on all ranks, naming the first, when a pixel is not finite.
   template <class T>
   void adjoint(MapView<const T> map, AlmView<T> alm, Accumulate how = Accumulate::overwrite);
+  /// * Does the same with buffers.
   template <class T>
   void adjoint(const MapBuffer<T>& map, AlmBuffer<T>& alm, Accumulate how = Accumulate::overwrite) {
     adjoint<T>(map.view(), alm.view(), how);
@@ -194,7 +196,7 @@ class Delensing {
   Delensing(Delensing&&) noexcept;
   Delensing& operator=(Delensing&&) noexcept;
 
-  const LocalRings& rings() const;
+  const LocalRings& rings() const;  ///< the rings this rank owns
   /// Returns the transform to the points that the pixels see, for reports.
   const PointTransform& transform() const;
 
@@ -204,6 +206,7 @@ class Delensing {
   ///        device fails one.
   template <class T>
   void delens(MapView<const T> map, MapView<T> delensed);
+  /// * Does the same with buffers.
   template <class T>
   void delens(const MapBuffer<T>& map, MapBuffer<T>& delensed) {
     delens<T>(map.view(), delensed.view());

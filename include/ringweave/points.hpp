@@ -22,14 +22,14 @@ namespace ringweave {
 
 /// Specification of a transform to arbitrary points, the same on every rank.
 struct PointSpec {
-  int lmax = 0;
-  int mmax = -1;  ///< -1: lmax
-  FieldSet fields{{0}};
+  int lmax = 0;          ///< highest degree
+  int mmax = -1;         ///< -1: lmax
+  FieldSet fields{{0}};  ///< that are transformed together
   /// Bound of the rms error of the values over the rms of the field, for any a_lm, beyond rounding
   /// (1e-13 + 2e-16 lmax); 1e-13 to 0.1.
   double epsilon = 1e-7;
-  Backend backend = Backend::host;
-  ExchangeOptions exchange{};
+  Backend backend = Backend::host;  ///< place of the Legendre sums, rows and sums over taps
+  ExchangeOptions exchange{};       ///< of the modes of rows
 
   /// Returns the same with mmax = lmax where it was left open.
   /// Error  UsageError when it contradicts itself.
@@ -40,8 +40,8 @@ struct PointSpec {
 
 /// Numbers that describe a transform to points, for reports. The same on every rank.
 struct PointReport {
-  int theta_taps = 0;
-  int phi_taps = 0;
+  int theta_taps = 0;             ///< fine rows around a point that its value is made of
+  int phi_taps = 0;               ///< fine columns likewise
   std::int64_t fine_rows = 0;     ///< of the whole sphere
   std::int64_t fine_columns = 0;  ///< of each row
   double theta_oversampling = 0;  ///< fine rows over lmax + 1
@@ -49,9 +49,9 @@ struct PointReport {
   double predicted_error = 0;     ///< at most that of any mode, without rounding
   std::int64_t points = 0;        ///< of all ranks
   std::int64_t most_points = 0;   ///< points that touch the rows of a rank, on the rank with most
-  double mean_points = 0;
-  std::int64_t most_rows = 0;
-  double mean_rows = 0;
+  double mean_points = 0;         ///< the same, mean of the ranks
+  std::int64_t most_rows = 0;     ///< fine rows of the rank with most
+  double mean_rows = 0;           ///< fine rows, mean of the ranks
 };
 
 class FineField;
@@ -77,8 +77,8 @@ class PointSet {
 
   std::int64_t size() const;          ///< points that this rank lists
   std::int64_t n_components() const;  ///< of values: those of the fields, 1 with psi
-  const PointReport& report() const;
-  std::int64_t bytes() const;  ///< on this rank
+  const PointReport& report() const;  ///< taps, fine rows and load of the ranks
+  std::int64_t bytes() const;         ///< on this rank
 
  private:
   friend class PointTransform;
@@ -119,16 +119,17 @@ class PointTransform {
   PointTransform(PointTransform&&) noexcept;
   PointTransform& operator=(PointTransform&&) noexcept;
 
-  const AlmLayout& alm_layout() const;
-  const PointSet& points() const;
+  const AlmLayout& alm_layout() const;  ///< of the orders this rank owns
+  const PointSet& points() const;       ///< the points of the values
   /// Returns the owners of a_lm and fine rows, for reports.
   const detail::TransformPlan& plan() const;
 
-  /// Allocates this rank's part of a_lm or values, not initialised. Not collective.
+  /// Allocates this rank's part of a_lm, not initialised. Not collective.
   template <class T>
   AlmBuffer<T> make_alm() const {
     return {n_alm_components(), alm_layout().size()};
   }
+  /// Allocates this rank's values, not initialised. Not collective.
   template <class T>
   ComponentBuffer<T> make_values() const {
     return {points().n_components(), points().size()};
@@ -141,6 +142,7 @@ class PointTransform {
   /// synthesis, a_lm that are not finite are no error: they make values that are not.
   template <class T>
   void evaluate(AlmView<const T> alm, ComponentView<T> values);
+  /// * Does the same with buffers.
   template <class T>
   void evaluate(const AlmBuffer<T>& alm, ComponentBuffer<T>& values) {
     evaluate<T>(alm.view(), values.view());
@@ -152,6 +154,7 @@ class PointTransform {
   template <class T>
   void adjoint(ComponentView<const T> values, AlmView<T> alm,
                Accumulate how = Accumulate::overwrite);
+  /// * Does the same with buffers.
   template <class T>
   void adjoint(const ComponentBuffer<T>& values, AlmBuffer<T>& alm,
                Accumulate how = Accumulate::overwrite) {
@@ -193,8 +196,8 @@ class FineField {
   FineField(FineField&&) noexcept;
   FineField& operator=(FineField&&) noexcept;
 
-  const PointSpec& spec() const;
-  const AlmLayout& alm_layout() const;
+  const PointSpec& spec() const;        ///< with mmax
+  const AlmLayout& alm_layout() const;  ///< of the orders this rank owns
 
   /// Allocates this rank's part of a_lm, not initialised. Not collective.
   template <class T>
@@ -208,6 +211,7 @@ class FineField {
   ///        memory fails one, that of a device included.
   template <class T>
   void set(AlmView<const T> alm);
+  /// * Does the same with a buffer.
   template <class T>
   void set(const AlmBuffer<T>& alm) {
     set<T>(alm.view());
@@ -219,6 +223,7 @@ class FineField {
   ///        hold the points.
   template <class T>
   void evaluate(const PointSet& points, ComponentView<T> values);
+  /// * Does the same with a buffer.
   template <class T>
   void evaluate(const PointSet& points, ComponentBuffer<T>& values) {
     evaluate<T>(points, values.view());

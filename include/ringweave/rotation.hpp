@@ -23,9 +23,9 @@ using RotationMatrix = std::array<std::array<double, 3>, 3>;
 /// counterclockwise as seen from the tip of the axis: R = Rz(phi) Ry(theta) Rz(psi). These are the
 /// angles of healpy.rotate_alm, ducc0.sht.rotate_alm and HEALPix C++.
 struct EulerAngles {
-  double psi = 0;
-  double theta = 0;
-  double phi = 0;
+  double psi = 0;    ///< first, about z
+  double theta = 0;  ///< second, about y
+  double phi = 0;    ///< last, about z
 
   /// Returns the angles of a matrix, theta in [0, pi]. At theta = 0 and pi, where one of the others
   /// is free, phi = 0.
@@ -69,6 +69,7 @@ struct RotationOptions {
 template <class T>
 void rotate(const Communicator& comm, const AlmLayout& layout, AlmView<T> alm,
             const EulerAngles& angles, const RotationOptions& options = {});
+/// Does the same with a buffer. Collective.
 template <class T>
 void rotate(const Communicator& comm, const AlmLayout& layout,
             ComponentBuffer<std::complex<T>>& alm, const EulerAngles& angles,

@@ -14,8 +14,9 @@ namespace ringweave {
 
 /// Treatment of a map before and after its smoothing, the same for every method.
 struct MaskOptions {
-  UnseenPolicy unseen = UnseenPolicy::restore;
-  Remove remove = Remove::none;  ///< from component 0
+  UnseenPolicy unseen = UnseenPolicy::restore;  ///< of UNSEEN pixels
+  Remove remove = Remove::none;                 ///< from component 0
+  /// Choice to add the removed multipoles to the smoothed map.
   enum class PutBack { no, yes } put_back = PutBack::no;
   /// Factors of every component, [own pixel], 0 to 1. Pixels of 0 are UNSEEN, but not to
   /// UnseenPolicy::fail. Null: 1.
@@ -24,13 +25,13 @@ struct MaskOptions {
 
 /// Options of smooth_harmonic().
 struct SmoothingOptions : MaskOptions {
-  Beam beam;
+  Beam beam;                                       ///< factors b_l of the a_lm
   std::shared_ptr<const AnalysisWeights> weights;  ///< must be set
   int n_iter = 3;                                  ///< corrections of the analysis
   /// Residual at which conjugate gradients end, of at most max_iter passes, instead of n_iter
   /// corrections; 0: n_iter.
   double tolerance = 0;
-  int max_iter = 100;
+  int max_iter = 100;  ///< most passes of conjugate gradients
   /// Names of several maps that are smoothed together, for error messages. Their fields are alike
   /// and follow one another. Empty: one map.
   std::vector<std::string> maps{};
@@ -39,12 +40,12 @@ struct SmoothingOptions : MaskOptions {
 /// Treatment that a map got before its smoothing.
 struct TreatmentReport {
   std::vector<std::int64_t> unseen_pixels{};  ///< [component], masked ones among them
-  LowMultipoles removed{};
+  LowMultipoles removed{};                    ///< of component 0
 };
 
 /// Treatment and cost of a smoothing.
 struct SmoothingReport {
-  std::vector<TreatmentReport> maps;
+  std::vector<TreatmentReport> maps;  ///< one for each map, or one of all
   // smooth_harmonic() only.
   AnalysisReport analysis{};  ///< its transforms include the synthesis
   int mask_transforms = 0;    ///< of one scalar field, for UnseenPolicy::normalize

@@ -18,15 +18,18 @@ namespace ringweave {
 /// radians).
 class Spectra {
  public:
+  /// Names of spectra, by the letters of the two fields.
   enum Name { TT, EE, BB, TE, EB, TB, ET, BE, BT, PP, TP, EP, n_names };
+  /// Texts of the names, [Name].
   static constexpr std::array<std::string_view, n_names> names{"TT", "EE", "BB", "TE", "EB", "TB",
                                                                "ET", "BE", "BT", "PP", "TP", "EP"};
 
+  /// Makes spectra of degrees 0..lmax, of which none is given yet.
   explicit Spectra(int lmax) : lmax_(lmax) {}
-  int lmax() const { return lmax_; }
-  bool has(Name name) const { return !values_[name].empty(); }
-  bool is_polarised() const { return has(EE) || has(BB) || has(TE); }
-  bool has_potential() const { return has(PP) || has(TP) || has(EP); }
+  int lmax() const { return lmax_; }                                    ///< highest degree
+  bool has(Name name) const { return !values_[name].empty(); }          ///< the spectrum was given
+  bool is_polarised() const { return has(EE) || has(BB) || has(TE); }   ///< EE, BB or TE was given
+  bool has_potential() const { return has(PP) || has(TP) || has(EP); }  ///< PP, TP or EP was given
   /// Returns C_l; 0 for a spectrum that is not there and beyond lmax.
   double operator()(Name name, int l) const {
     return has(name) && l <= lmax_ ? values_[name][static_cast<std::size_t>(l)] : 0.0;
@@ -47,9 +50,9 @@ class Spectra {
 /// Real amplitudes b_l by which a radial kernel multiplies a_lm: t for spin 0, e and b for the
 /// components of spin >= 1 fields. Zero beyond the tables.
 struct Beam {
-  std::vector<double> t;
-  std::vector<double> e;
-  std::vector<double> b;
+  std::vector<double> t;  ///< [l], of fields of spin 0
+  std::vector<double> e;  ///< [l], of E
+  std::vector<double> b;  ///< [l], of B
 };
 
 /// Returns the Gaussian of the given full width at half maximum, l = 0..lmax: t = exp(-l(l+1)
@@ -65,6 +68,7 @@ Beam operator*(const Beam& a, const Beam& b);
 /// Error  UsageError when a_lm have another shape.
 void multiply(const Beam& beam, const AlmLayout& layout, const FieldSet& fields,
               AlmView<double> alm);
+/// Does the same with a_lm of floats.
 void multiply(const Beam& beam, const AlmLayout& layout, const FieldSet& fields,
               AlmView<float> alm);
 
@@ -81,13 +85,14 @@ void multiply(const Beam& beam, const AlmLayout& layout, const FieldSet& fields,
 /// From  Salmon, Moraes, Dror & Shaw (2011), Proc. SC11 (Philox)
 void draw_alm(const Spectra& spectra, std::uint64_t seed, const AlmLayout& layout,
               AlmView<double> alm);
+/// Does the same with a_lm of floats.
 void draw_alm(const Spectra& spectra, std::uint64_t seed, const AlmLayout& layout,
               AlmView<float> alm);
 
 /// Two standard normal numbers, for the real and imaginary part of a coefficient.
 struct NormalPair {
-  double re;
-  double im;
+  double re;  ///< for the real part
+  double im;  ///< for the imaginary part
 };
 /// Returns the two standard normal numbers of one (seed, field, l, m); the imaginary part of m = 0
 /// is not used.

@@ -29,30 +29,30 @@ namespace ringweave {
 
 /// Specification of a transform, the same on every rank.
 struct TransformSpec {
-  std::shared_ptr<const RingGrid> grid;  ///< must be set
-  int lmax = 0;
-  int mmax = -1;  ///< -1: lmax
-  FieldSet fields{{0}};
-  Backend backend = Backend::host;
+  std::shared_ptr<const RingGrid> grid;             ///< must be set
+  int lmax = 0;                                     ///< highest degree
+  int mmax = -1;                                    ///< -1: lmax
+  FieldSet fields{{0}};                             ///< that are transformed together
+  Backend backend = Backend::host;                  ///< place of the stages
   StagesOnDevice on_device = StagesOnDevice::both;  ///< with Backend::cuda
   /// Memory of a_lm and maps. MemorySpace::device, with Backend::cuda for both stages: calls take
   /// views of the device's memory, and nothing is copied to the host or planned for it.
   MemorySpace data = MemorySpace::host;
-  ThetaRoute theta = ThetaRoute::automatic;
+  ThetaRoute theta = ThetaRoute::automatic;  ///< rings of the sums over degrees
   /// ThetaRoute::automatic decides as if there were at most so many components. Where the fields
   /// are several maps, the number of one map makes each come out as it would alone.
   std::int64_t theta_components = std::numeric_limits<std::int64_t>::max();
-  ExchangeOptions exchange{};
+  ExchangeOptions exchange{};  ///< of the ring modes
   /// Owners of the rings, as a RingConvolution that shares maps with the transform has them
   /// (RingConvolution::ring_bands()); null: the transform's own choice.
   std::shared_ptr<const detail::RingDistribution> ring_bands{};
   /// Rows of a transform to points (points.hpp) that the rings stand for, whose modes are
   /// deconvolved; null: rings are rings.
   std::shared_ptr<const detail::DeconvolvedRows> fine_rows{};
-  /// Bytes of exchanged modes to store beside map and a_lm. An adjoint that keeps its map, or works
-  /// on spectra, exchanges more than this in up to 64 passes. (A quarter of the modes is enough if
-  /// that is more than 1 MiB.) Where the modes fit the map's memory they take none. A transform
-  /// that consumes its input has one pass unless that would raise its peak memory.
+  /// Bytes of exchanged modes to store besides map and a_lm. An adjoint that keeps its map, or
+  /// works on spectra, exchanges that many in one pass (one `MPI_Alltoallv`), and more in 4 to 64
+  /// passes, none larger than this. Where the modes fit the map's memory they take none. A
+  /// transform that consumes its input has one pass unless that would raise its peak memory.
   std::int64_t pass_bytes = std::int64_t{4} << 20;
   /// Bytes the ring modes of one rank may take in either layout. Beyond it the fields are
   /// transformed in groups, one after the other, of at least one field each.
@@ -103,17 +103,18 @@ class SphericalHarmonicTransform {
   SphericalHarmonicTransform(SphericalHarmonicTransform&&) noexcept;
   SphericalHarmonicTransform& operator=(SphericalHarmonicTransform&&) noexcept;
 
-  const TransformSpec& spec() const;
+  const TransformSpec& spec() const;    ///< with mmax
   const AlmLayout& alm_layout() const;  ///< of the orders this rank owns
   const LocalRings& rings() const;      ///< the rings this rank owns
-  const FieldSet& fields() const;
-  const Communicator& comm() const;
+  const FieldSet& fields() const;       ///< those of spec()
+  const Communicator& comm() const;     ///< that of the constructor
 
-  /// Allocates this rank's part of a map or of a_lm, not initialised. Not collective.
+  /// Allocates this rank's part of a map, not initialised. Not collective.
   template <class T>
   MapBuffer<T> make_map() const {
     return {fields().n_components(), rings().n_pixels()};
   }
+  /// Allocates this rank's part of a_lm, not initialised. Not collective.
   template <class T>
   AlmBuffer<T> make_alm() const {
     return {fields().n_components(), alm_layout().size()};
@@ -127,6 +128,7 @@ class SphericalHarmonicTransform {
   /// * Computes f = sum over l, m of a_lm Y_lm. Reads alm, overwrites map.
   template <class T>
   void synthesize(AlmView<const T> alm, MapView<T> map);
+  /// * Does the same with buffers.
   template <class T>
   void synthesize(const ComponentBuffer<std::complex<T>>& alm, ComponentBuffer<T>& map) {
     synthesize<T>(alm.view(), map.view());
@@ -142,9 +144,9 @@ class SphericalHarmonicTransform {
   template <class T>
   MapBuffer<T> synthesize(AlmBuffer<T>&& alm);
 
-  /// Throws UsageError unless a_lm / a map of this rank have these components and elements. Not
-  /// collective.
+  /// Throws UsageError unless a_lm of this rank have these components and elements. Not collective.
   void require_alm(std::int64_t n_components, std::int64_t size) const;
+  /// Throws UsageError unless a map of this rank has these components and pixels. Not collective.
   void require_map(std::int64_t n_components, std::int64_t size) const;
 
   /// * Applies the adjoint of synthesis, the exact transpose: a_lm = sum over pixels of w_ring f
@@ -153,6 +155,7 @@ class SphericalHarmonicTransform {
   template <class T>
   void adjoint(MapView<const T> map, std::span<const double> ring_weights, AlmView<T> alm,
                Accumulate how = Accumulate::overwrite);
+  /// * Does the same with buffers.
   template <class T>
   void adjoint(const ComponentBuffer<T>& map, std::span<const double> ring_weights,
                ComponentBuffer<std::complex<T>>& alm, Accumulate how = Accumulate::overwrite) {
@@ -207,7 +210,7 @@ class SphericalHarmonicTransform {
   /// Frees the workspace. The next transform allocates it again. Not collective.
   void release_workspace() noexcept;
 
-  // For Ringweave's own reports.
+  /// Returns the plan, for Ringweave's own reports.
   const detail::TransformPlan& plan() const;
   /// Returns the memory found on this rank's device; null with Backend::host.
   const detail::DeviceBudget* device() const;

@@ -23,14 +23,14 @@ int usual_iterations(const RingGrid& grid, int lmax);
 /// Tells whether rings of a grid say by a quadrature weight how large their pixels are.
 bool has_weights(const RingGrid& grid);
 
-/// Error  DataError where the grid of the map `path` has no quadrature weights.
+/// Throws a DataError where the grid of the map `path` has no quadrature weights.
 void require_weights(const std::string& path, const RingGrid& grid);
 
 /// Warns of an analysis beyond the degrees that the grid of the map `path` holds.
 void warn_beyond_grid(Run& run, const std::string& path, const RingGrid& grid, int lmax);
 
-/// Error  DataError where the residuals of Jacobi iterations grow from pass to pass: they diverge,
-/// and the a_lm are worse than without. Collective.
+/// Throws a DataError where the residuals of Jacobi iterations grow from pass to pass: they
+/// diverge, and the a_lm are worse than without iterations. Collective.
 void require_converging(const Communicator& comm, const std::string& path, const RingGrid& grid,
                         int lmax, const std::vector<double>& residuals);
 

@@ -66,7 +66,7 @@ void require_in_build(const std::string& option) {
 void require_device(Run& run, const std::string& option) {
   require_in_build(option);
   agree(run.comm, [&] {
-    if (device_count() == 0) throw ResourceError(option + ": " + device_obstacle());
+    if (device_count() == 0) throw ResourceError(option + ": " + device_unavailable_reason());
   });
 }
 
@@ -76,26 +76,26 @@ bool every_rank_has_a_device(const Run& run) {
 
 /// Falls back to the host for `auto` and gives the reason from the first rank without a device,
 /// unless the build has no CUDA. Collective.
-void fall_back_to_host(Run& run) {
+void record_no_device(Run& run) {
   if (cuda_version().empty()) return record(run, Backend::host, "this build has no CUDA");
   const std::int64_t nobody = run.comm.size();
   const std::int64_t rank =
       run.comm.min(device_count() == 0 ? std::int64_t{run.comm.rank()} : nobody);
-  const std::string obstacle =
-      run.comm.broadcast(device_obstacle(), static_cast<int>(rank == nobody ? 0 : rank));
-  record(run, Backend::host, "no device was found: " + obstacle);
+  const std::string reason =
+      run.comm.broadcast(device_unavailable_reason(), static_cast<int>(rank == nobody ? 0 : rank));
+  record(run, Backend::host, "no device was found: " + reason);
 }
 
 /// Tells whether `auto` may take a device, and records why not. Collective.
 bool may_take_device(Run& run) {
   if (!every_rank_has_a_device(run)) {
-    fall_back_to_host(run);
+    record_no_device(run);
     return false;
   }
   try {
     share_of_device(run.comm);
-  } catch (const ResourceError& obstacle) {
-    give_up_device(run, obstacle.what());
+  } catch (const ResourceError& failure) {
+    fall_back_to_host(run, failure.what());
     return false;
   }
   return true;
@@ -156,7 +156,7 @@ Backend choose_backend(Run& run, const std::string& asked) {
     return Backend::cuda;
   }
   if (!every_rank_has_a_device(run)) {
-    fall_back_to_host(run);
+    record_no_device(run);
     return Backend::host;
   }
   record(run, Backend::cuda, "there is a device");
@@ -175,7 +175,7 @@ void choose_backend(Run& run, const TransformOptions& asked, TransformSpec& spec
   try {
     choose_fastest(run, spec);
   } catch (const ResourceError& error) {
-    spec.backend = give_up_device(run, error.what());
+    spec.backend = fall_back_to_host(run, error.what());
   }
 }
 
@@ -208,7 +208,8 @@ std::vector<SplitBackends> possible_split_backends(Run& run, const TransformOpti
     all = {{.harmonic = choose_backend(run, asked.backend)}};
   }
   const bool may_be_at_once = run.comm.min(std::int64_t{threads_may_call_mpi()}) == 1;
-  for (SplitBackends& parts : all) parts.at_once = may_be_at_once && parts.harmonic != parts.rings;
+  for (SplitBackends& parts : all)
+    parts.concurrent = may_be_at_once && parts.harmonic != parts.rings;
   return all;
 }
 
@@ -217,8 +218,8 @@ void record_split_backends(Run& run, const PlacedSplit& chosen,
   std::string rest;
   for (const PlacedSplit& other : others) {
     rest += fmt::format("; {} {}", places_of(other.backends).text(),
-                        other.obstacle.empty() ? fmt::format("{:.2g} s", other.seconds)
-                                               : "is left out: " + other.obstacle);
+                        other.why_excluded.empty() ? fmt::format("{:.2g} s", other.seconds)
+                                                   : "is left out: " + other.why_excluded);
   }
   record(run, places_of(chosen.backends),
          fmt::format("it is predicted to take {:.2g} s{}", chosen.seconds, rest));
@@ -234,7 +235,7 @@ Backend choose_backend_of_points(Run& run, const std::string& asked, const Point
              "points are on a GPU only where --backend cuda says so, or the machine file has its "
              "costs");
     } else {
-      fall_back_to_host(run);
+      record_no_device(run);
     }
     return Backend::host;
   }
@@ -248,7 +249,7 @@ Backend choose_backend_of_points(Run& run, const std::string& asked, const Point
   });
 }
 
-Backend give_up_device(Run& run, const std::string& why) {
+Backend fall_back_to_host(Run& run, const std::string& why) {
   run.warn("computing on the host, because the device cannot be used: " + why);
   record(run, Backend::host, "the device cannot be used: " + why);
   return Backend::host;

@@ -41,8 +41,8 @@ std::vector<SplitBackends> possible_split_backends(Run& run, const TransformOpti
 /// Places of the parts of a split kernel.
 struct PlacedSplit {
   SplitBackends backends;
-  double seconds = 0;      ///< predicted, of the slowest rank
-  std::string obstacle{};  ///< why these places are left out; else empty
+  double seconds = 0;          ///< predicted, of the slowest rank
+  std::string why_excluded{};  ///< why these places are left out; else empty
 };
 /// Puts the places that were chosen into the report, and why. Not collective.
 void record_split_backends(Run& run, const PlacedSplit& chosen,
@@ -57,17 +57,18 @@ Backend choose_backend_of_points(Run& run, const std::string& asked, const Point
 
 /// Switches to the host, with a warning, when the device chosen by `auto` cannot be used. Not
 /// collective.
-Backend give_up_device(Run& run, const std::string& why);
+Backend fall_back_to_host(Run& run, const std::string& why);
 
 /// Returns make(); if the device that `auto` took fails it, switches `backend` to the host and
 /// returns make() there. `make` is collective and looks at `backend`. Collective.
 template <class Make>
-auto made_where_it_fits(Run& run, const std::string& asked, Backend& backend, const Make& make) {
+auto make_with_host_fallback(Run& run, const std::string& asked, Backend& backend,
+                             const Make& make) {
   try {
     return make();
   } catch (const ResourceError& failure) {
     if (backend == Backend::host || asked != "auto") throw;
-    backend = give_up_device(run, failure.what());
+    backend = fall_back_to_host(run, failure.what());
   }
   return make();
 }

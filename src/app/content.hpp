@@ -39,7 +39,7 @@ Content open_content(const Communicator& comm, const std::string& path, Spectrum
 Content open_map_or_alm(const Communicator& comm, const std::string& path,
                         const std::string& variable);
 
-/// Error  DataError where a file holds a beam, a pixel window, weights or fields in the plane.
+/// Throws a DataError where a file holds a beam, a pixel window, weights or fields in the plane.
 void refuse_table(const std::string& path, const Content& content);
 
 /// Returns this rank's bands of a map that is not transformed, balanced by pixels.

@@ -53,8 +53,9 @@ std::vector<MapRange> GroupTransform::choose_groups(const MapList& list, const M
   std::vector<MapRange> groups = even_ranges(list.n(), batch);
   const auto fit = [&] {
     const TransformPlan largest = plan(groups.front().count);
-    return fits_memory(run_, with_others(estimate_memory(largest, use), groups,
-                                         map_bytes(of_one_.fields, largest.rings, use.precision)));
+    return fits_memory(run_.comm,
+                       with_others(estimate_memory(largest, use), groups,
+                                   map_bytes(of_one_.fields, largest.rings, use.precision)));
   };
   while (batch > 1 && !fit()) groups = even_ranges(list.n(), --batch);
   return groups;
@@ -76,7 +77,7 @@ void GroupTransform::record() {
 
 std::vector<MapRange> one_by_one(Run& run, const MapList& list, const MapsOptions& options,
                                  const std::string& reason) {
-  if (options.batch > 1) run.say(fmt::format("maps are processed one by one: {}", reason));
+  if (options.batch > 1) run.print_line(fmt::format("maps are processed one by one: {}", reason));
   return even_ranges(list.n(), 1);
 }
 
@@ -95,9 +96,9 @@ MemoryEstimate with_others(MemoryEstimate estimate, const std::vector<MapRange>&
 
 void tell_groups(Run& run, const MapList& list, const std::vector<MapRange>& groups) {
   if (list.is_single() || !(run.options.dry_run || run.options.verbose)) return;
-  run.say(fmt::format("maps: {} of {} to do, {} at a time{}", list.n(), list.total,
-                      groups.front().count,
-                      holds_others(groups) ? ", files read and written meanwhile" : ""));
+  run.print_line(fmt::format(
+      "maps: {} of {} to do, {} at a time{}", list.n(), list.total, groups.front().count,
+      holds_others(groups) ? ", files read and written at the same time" : ""));
 }
 
 void report_nothing_to_do(Run& run, const MapList& list) {

@@ -21,7 +21,7 @@
 namespace ringweave::detail::inline app {
 namespace {
 
-/// Tells where the nodes of an axis are.
+/// Returns in words the positions of the nodes of an axis.
 std::string words_of_nodes(const PlaneFileAxis& axis) {
   try {
     const PlaneAxis nodes = nodes_in_file(axis, PlaneBoundary::zero, "nodes of " + axis.name);
@@ -42,7 +42,7 @@ void describe_axis(Run& run, const PlaneFileAxis& axis, bool is_of_plane) {
     if (is_of_plane) words += ", " + words_of_nodes(axis);
   }
   if (!axis.long_name.empty()) words += fmt::format(" ({})", axis.long_name);
-  run.say(words);
+  run.print_line(words);
 }
 
 /// The range of values, the largest |value| at an edge, and that of a field over its largest one.
@@ -117,7 +117,7 @@ void describe_plane(Run& run, const std::string& path, const std::string& field,
                     bool with_provenance) {
   const PlaneFileReader reader(run.comm, path, field);
   const PlaneHeader& header = reader.header();
-  run.say(
+  run.print_line(
       fmt::format("{}: {} in the plane, {}, {} precision, unit {}{}", path,
                   header.n_fields() == 1 ? "field" : fmt::format("{} fields", header.n_fields()),
                   header.name, header.precision == Precision::single_ ? "single" : "double",
@@ -125,15 +125,15 @@ void describe_plane(Run& run, const std::string& path, const std::string& field,
                   header.long_name.empty() ? "" : fmt::format(" ({})", header.long_name)));
   for (std::int64_t i = 0; i < ssize64(header.axes) + 2; ++i)
     describe_axis(run, plane_axis_at(header, i), i >= ssize64(header.axes));
-  for (const std::string& warning : reader.warnings()) run.say("  odd: " + warning);
+  for (const std::string& warning : reader.warnings()) run.print_line("  odd: " + warning);
   if (with_provenance) {
-    for (const std::string& line : reader.origin().history) run.say("  history: " + line);
-    for (const std::string& line : reader.origin().comments) run.say("  comment: " + line);
+    for (const std::string& line : reader.origin().history) run.print_line("  history: " + line);
+    for (const std::string& line : reader.origin().comments) run.print_line("  comment: " + line);
     for (const Keyword& keyword : header.attributes)
-      run.say(fmt::format("  keyword: {} = {}", keyword.name, text_of_value(keyword)));
+      run.print_line(fmt::format("  keyword: {} = {}", keyword.name, text_of_value(keyword)));
   }
   const PlaneRange range = range_of(run.comm, reader);
-  run.say(fmt::format(
+  run.print_line(fmt::format(
       "  values {:.6g} to {:.6g}, at the edge up to {:.6g}, largest at the edge / largest {:.3g}",
       range.low, range.high, range.at_edge, range.edge));
 }

@@ -8,7 +8,7 @@
 
 namespace ringweave::detail::inline app {
 
-/// Returns by how much coordinates of a file may be beside their nodes for rounding alone: four
+/// Returns by how much coordinates of a file may differ from their nodes by rounding alone: four
 /// units in the last place of the largest of single precision; 0 of double precision.
 double rounding_of_coordinates(const PlaneFileAxis& axis);
 

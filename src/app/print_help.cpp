@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Prints what `ringweave [COMMAND] --help` prints, without starting MPI, which may be impossible
+// Prints the text of `ringweave [COMMAND] --help`, without starting MPI, which may be impossible
 // where the program is built. packaging/program_pages.py makes man pages and completion from it.
 #include <fmt/format.h>
 

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "app/command_line.hpp"
-#include "app/lone_rank.hpp"
+#include "app/launcher_check.hpp"
 #include "app/maps/stop_request.hpp"
 #include "app/predict/machine_choice.hpp"
 #include "app/run.hpp"
@@ -63,7 +63,7 @@ void warn_of_threads(Run& run) {
 
 /// Runs the command line and returns the exit code. Throws Errors.
 int work(const Communicator& comm, int argc, const char* const* argv) {
-  refuse_lone_rank(comm);
+  require_full_launch(comm);
   const ParsedCommand parsed = agreed(comm, [&] { return parse_command_line(argc, argv); });
   agree_same(comm, "the command and its options", digest(parsed.used_configuration));
   if (!parsed.text.empty()) {
@@ -90,7 +90,7 @@ int work(const Communicator& comm, int argc, const char* const* argv) {
   tell_stages(run);
   write_report(run);
   run.outputs.commit();
-  if (!run.conclusion.empty()) run.say(run.conclusion);
+  if (!run.conclusion.empty()) run.print_line(run.conclusion);
   return code;
 }
 
@@ -100,15 +100,15 @@ void prepare_process() {
   // Without the signal, a write beyond the file size limit fails with an error and a message.
   std::signal(SIGXFSZ, SIG_IGN);
   // Freed blocks of a megabyte and more return to the system at once, so that resident memory is
-  // what a plan states.
+  // as in the plan.
   mallopt(M_MMAP_THRESHOLD, 1 << 20);
   listen_to_sigusr1();
   // Without a launcher, Open MPI starts a daemon that only programs which start others need. It
   // takes a third of a short command's time, and the end of the run waits for it.
   setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
-  // Such processes would share one directory for what ranks share. One that ends removes it while
-  // another that starts makes its own below, and does not start.
-  if (is_alone()) setenv("OMPI_MCA_orte_create_session_dirs", "0", 0);
+  // Such processes would have one directory for shared memory of ranks. One that ends removes it
+  // while another that starts makes its own below, and does not start.
+  if (is_singleton()) setenv("OMPI_MCA_orte_create_session_dirs", "0", 0);
 }
 
 bool answer_without_mpi(int argc, const char* const* argv) {

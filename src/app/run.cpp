@@ -69,7 +69,7 @@ Provenance Run::provenance(const std::string& input) const {
   return provenance;
 }
 
-void Run::say(const std::string& line) {
+void Run::print_line(const std::string& line) {
   progress.finish();
   if (!comm.is_root()) return;
   std::puts(line.c_str());
@@ -77,13 +77,13 @@ void Run::say(const std::string& line) {
 }
 
 void Run::detail(const std::string& line) {
-  if (options.verbose) say(line);
+  if (options.verbose) print_line(line);
 }
 
 namespace {
 
 void tell(Run& run, const std::string& line) {
-  if (!run.told.insert(line).second) return;
+  if (!run.printed_notes.insert(line).second) return;
   run.progress.finish();
   if (run.comm.is_root()) fmt::print(stderr, "{}\n", line);
 }
@@ -136,7 +136,7 @@ void tell_stages(Run& run) {
     text += fmt::format("{}{} {:.2g}", text.empty() ? "" : ", ", stage,
                         run.comm.max(run.times.seconds(stage)));
   }
-  if (!text.empty()) run.say("measured seconds, the most of any rank: " + text);
+  if (!text.empty()) run.print_line("measured seconds, the most of any rank: " + text);
 }
 
 void write_report(Run& run) {

@@ -56,13 +56,13 @@ struct Run {
   std::int64_t bytes_read = 0;     ///< of maps and a_lm, as stored in their files, by all ranks
   std::string conclusion;          ///< a line of results to say when all outputs are in place
   std::int64_t bytes_written = 0;  ///< of outputs that are in place already
-  std::set<std::string> told{};    ///< notes and warnings
+  std::set<std::string> printed_notes{};    ///< notes and warnings
   std::map<std::string, BeamFile> beams{};  ///< those read so far, by their files
 
   /// Version, date, command line, configuration, input; the subcommand adds the rest.
   Provenance provenance(const std::string& input = "") const;
   /// Prints a line of results to stdout, on rank 0; ends the line of the progress.
-  void say(const std::string& line);
+  void print_line(const std::string& line);
   /// The same, only with --verbose.
   void detail(const std::string& line);
   /// Writes a line to stderr on rank 0 that begins with "note: ", an assumption; each line once.

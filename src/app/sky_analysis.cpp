@@ -46,7 +46,7 @@ Analysed<T> analysed(Run& run, const SkyAnalysis& job, const Sky& sky,
   });
   const std::string unseen = unseen_text(
       n_unseen, names_of_fields(sky.choice, sky.reader->header()), mask.values != nullptr);
-  if (!unseen.empty()) run.say(unseen + " taken as zero");
+  if (!unseen.empty()) run.print_line(unseen + " taken as zero");
   Analysed<T> found = transform_map<T>(run, job, sky.path, std::move(weights), map);
   note_what_remains(run, sky.path, job.transform->spec().lmax, found.report.residuals);
   return found;
@@ -110,7 +110,7 @@ SkyAnalysis plan_analysis(Run& run, const AnalysisOptions& options,
   });
   analysis.precision =
       storage_precision(transform.precision, is_single ? Precision::single_ : Precision::double_);
-  require_memory_for(run, spec, analysis.precision);
+  require_memory_for(run.comm, spec, analysis.precision);
   analysis.weights = find_weights(run, options.weights, *grid);
   const Operation operation = tolerance > 0         ? Operation::analysis_conjugate
                               : analysis.n_iter > 0 ? Operation::analysis_iterating
@@ -120,7 +120,7 @@ SkyAnalysis plan_analysis(Run& run, const AnalysisOptions& options,
   analysis.use = {.operation = operation,
                   .precision = analysis.precision,
                   .pixel_weights = held,
-                  .beside = mask_beside(options)};
+                  .extra_buffers = mask_beside(options)};
   analysis.of_one = planned_analysis(analysis.n_iter, tolerance, held);
   analysis.transform = plan_transform(run, spec, analysis.use, transform.asked_backend());
   return analysis;
@@ -148,8 +148,8 @@ Analysed<T> transform_map(Run& run, const SkyAnalysis& job, const std::string& p
   // Clang 14 loses the old value where a template assigns a list without its type.
   run.report["analysis"] =
       nlohmann::ordered_json{{"iterations", report.iterations}, {"residuals", report.residuals}};
-  run.say(fmt::format("{} iteration(s), relative residual {:.3e}", report.iterations,
-                      report.residuals.back()));
+  run.print_line(fmt::format("{} iteration(s), relative residual {:.3e}", report.iterations,
+                             report.residuals.back()));
   if (tolerance > 0 && report.residuals.back() > tolerance) {
     run.warn(fmt::format("the residual did not reach --tol {} within {} passes", tolerance,
                          most_passes));

@@ -26,7 +26,7 @@ struct Sky {
   const std::string& unit() const;
 };
 
-/// Opens a map and chooses the fields of --fields; says what is odd about it. Collective.
+/// Opens a map and chooses the fields of --fields; warns of oddities. Collective.
 /// Error  DataError.
 Sky open_sky(Run& run, const std::string& path, const std::string& variable,
              const std::string& fields);

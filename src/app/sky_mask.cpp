@@ -40,8 +40,8 @@ int column_of_mask(const AnalysisOptions& options, const MapHeader& header) {
   return choose_column("--mask-column", options.mask_column, options.mask, header);
 }
 
-/// Makes 0 of UNSEEN pixels, and 0 or 1 of what rounding put beside them. Collective. Error
-/// DataError.
+/// Makes 0 of UNSEEN pixels, and 0 or 1 of values that differ from them by rounding. Collective.
+/// Error  DataError.
 void require_fractions(const Communicator& comm, const std::string& path,
                        std::vector<double>& mask) {
   constexpr double rounding = 1e-6;
@@ -107,8 +107,8 @@ SkyMask read_mask(Run& run, const AnalysisOptions& options, const LocalRings& ri
     apodise(run.comm, rings, angle, *values);
   }
   const SkyFraction fraction = sky_fraction(run.comm, rings, *values);
-  run.say(fmt::format("{}: f_sky {:.6g}, mean of squares {:.6g}", options.mask, fraction.f_sky,
-                      fraction.of_squares));
+  run.print_line(fmt::format("{}: f_sky {:.6g}, mean of squares {:.6g}", options.mask,
+                             fraction.f_sky, fraction.of_squares));
   return {values, fraction};
 }
 

@@ -60,8 +60,8 @@ void tell_of_spectra(Run& run, const std::string& path, const SpectraFile& file,
              ": does not fall towards high degrees, as C_l of the CMB do; if it holds D_l, "
              "give --cl-kind dl, and if it is right so, --cl-kind cl");
   }
-  if (!file.left_out.empty()) {
-    run.note(fmt::format("{}: columns left out: {}", path, fmt::join(file.left_out, ", ")));
+  if (!file.ignored_columns.empty()) {
+    run.note(fmt::format("{}: columns left out: {}", path, fmt::join(file.ignored_columns, ", ")));
   }
 }
 

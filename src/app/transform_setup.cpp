@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "app/backend_choice.hpp"
 #include "app/healpix_data.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "io/input_file.hpp"
@@ -18,6 +19,7 @@
 #include "ringweave/grid.hpp"
 #include "ringweave/transform.hpp"
 #include "transform/map_preparation.hpp"
+#include "transform/transform_plan.hpp"
 
 namespace ringweave::detail::inline app {
 namespace {
@@ -49,7 +51,7 @@ void require_finite_alm(const Communicator& comm, const std::string& path,
         path,
         fmt::format(
             "{} a_lm of component {} are NaN or infinite, the first is l = {}, m = {}; compute "
-            "them anew",
+            "them again",
             total, components[c], place % (layout.lmax() + 1), place / (layout.lmax() + 1)));
   }
 }
@@ -221,5 +223,36 @@ template void read_alm<float>(FileTraffic&, const std::string&, AlmReader&, cons
                               const AlmLayout&, AlmView<float>);
 template void read_alm<double>(FileTraffic&, const std::string&, AlmReader&, const FieldChoice&,
                                const AlmLayout&, AlmView<double>);
+
+std::unique_ptr<SphericalHarmonicTransform> plan_transform(Run& run, const TransformSpec& spec,
+                                                           const MemoryUse& use,
+                                                           const std::string& backend) {
+  if (spec.backend == Backend::cuda && backend == "auto") {
+    try {
+      return plan_transform(run, spec, use, "cuda");
+    } catch (const ResourceError& error) {
+      TransformSpec on_host = spec;
+      on_host.on_device = StagesOnDevice::both;
+      on_host.backend = fall_back_to_host(run, error.what());
+      return plan_transform(run, on_host, use, "host");
+    }
+  }
+  auto transform = std::make_unique<SphericalHarmonicTransform>(run.comm, spec);
+  const TransformPlan& at_once = transform->plan();
+  const std::int64_t excess = largest_shortage(run.comm, estimate_memory(*transform, use));
+  if (excess <= 0 || spec.fields.fields().size() == 1) return transform;
+  for (std::int64_t n = spec.fields.n_components() - 1; n > 0; --n) {
+    TransformSpec grouped = spec;
+    grouped.mode_bytes = at_once.mode_bytes_of(n);
+    const auto plan =
+        agreed(run.comm, [&] { return TransformPlan(grouped, run.comm.rank(), run.comm.size()); });
+    if (largest_shortage(run.comm, estimate_memory(plan, use)) > 0) continue;
+    run.print_line(fmt::format("memory is short by {}: the fields are transformed in {} groups",
+                               bytes_text(static_cast<double>(excess)), plan.groups.size()));
+    transform.reset();
+    return std::make_unique<SphericalHarmonicTransform>(run.comm, grouped);
+  }
+  return transform;
+}
 
 }  // namespace ringweave::detail::inline app

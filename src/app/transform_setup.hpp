@@ -8,6 +8,7 @@
 
 #include "app/cli/field_choice.hpp"
 #include "app/cli/options.hpp"
+#include "app/predict/memory_estimate.hpp"
 #include "app/run.hpp"
 #include "ringweave/analysis.hpp"
 #include "ringweave/error.hpp"
@@ -101,5 +102,12 @@ template <class Work>
 auto with_storage(Precision precision, const Work& work) {
   return precision == Precision::single_ ? work(float{}) : work(double{});
 }
+
+/// Plans a transform of all fields at once or, if memory is short, in the fewest groups that fit,
+/// with a message. If no grouping fits, all at once. `backend` is the --backend from which that of
+/// `spec` was chosen: with `auto` the host takes over if the device fails. Collective.
+std::unique_ptr<SphericalHarmonicTransform> plan_transform(Run& run, const TransformSpec& spec,
+                                                           const MemoryUse& use,
+                                                           const std::string& backend);
 
 }  // namespace ringweave::detail::inline app

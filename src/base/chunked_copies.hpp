@@ -61,10 +61,10 @@ class ChunkedCopies {
       const Pending now{next_slot(), done, std::min(chunk_, bytes - done)};
       link_.down(source + done, staging_[now.slot].data(), now.count);
       link_.mark(now.slot);
-      take(last, target);
+      unstage(last, target);
       last = now;
     }
-    take(last, target);
+    unstage(last, target);
   }
 
   std::int64_t pinned_bytes() const { return 2 * chunk_; }
@@ -77,7 +77,7 @@ class ChunkedCopies {
   };
 
   int next_slot() { return slot_ ^= 1; }
-  void take(const Pending& chunk, char* target) {
+  void unstage(const Pending& chunk, char* target) {
     if (chunk.count == 0) return;
     link_.wait(chunk.slot);
     copy_in_parallel(staging_[chunk.slot].data(), target + chunk.first, chunk.count);

@@ -12,7 +12,7 @@ namespace ringweave::detail::inline base {
 /// throws.
 int device_count() noexcept;
 /// Says why device_count() is 0 and what to do; empty when there is a device.
-std::string device_obstacle();
+std::string device_unavailable_reason();
 /// CUDA runtime version of this build, e.g. "13.0"; empty without CUDA.
 std::string cuda_version();
 
@@ -70,7 +70,7 @@ class DeviceStream {
 
   /// Waits for all submitted work. Error  ResourceError when some of it failed.
   void synchronize() const;
-  /// The same for destructors, which cannot tell of errors.
+  /// The same for destructors, which cannot report errors.
   void finish() const noexcept;
   /// Makes later work of this stream wait for the point an event has recorded.
   void wait_for(const DeviceEvent& event) const;

@@ -45,12 +45,12 @@ void* from_system(std::int64_t bytes, std::int64_t alignment) {
 /// Tracks the large blocks of this process.
 class LargeBlocks {
  public:
-  struct Taken {
+  struct Acquired {
     void* memory;  ///< null when the system refuses
     bool is_new;
   };
 
-  Taken take(std::int64_t bytes) {
+  Acquired acquire(std::int64_t bytes) {
     const std::scoped_lock lock(mutex_);
     if (Block* const block = best_kept(bytes)) {
       block->in_use = true;
@@ -148,7 +148,7 @@ LargeBlocks& large_blocks() {
 }
 
 void* allocate_large(std::int64_t bytes) {
-  const auto [memory, is_new] = large_blocks().take(bytes);
+  const auto [memory, is_new] = large_blocks().acquire(bytes);
   if (memory == nullptr || !is_new) return memory;
   // Only a hint: nothing changes on a system without huge pages.
   madvise(memory, to_size(bytes / huge_page * huge_page), MADV_HUGEPAGE);

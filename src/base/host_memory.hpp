@@ -9,7 +9,7 @@ namespace ringweave::detail::inline base {
 /// or somewhat less: the system takes as long for a gigabyte of new pages as a transform that
 /// writes it. Blocks in use and kept together are never more than were in use at once before, so
 /// that a plan of memory holds. Its end gives back the kept blocks. Any thread may allocate and
-/// free meanwhile.
+/// free during its life.
 class HostMemoryPool {
  public:
   HostMemoryPool();

@@ -6,14 +6,14 @@
 namespace ringweave::detail::inline base {
 
 /// Cuts scratch memory into arrays that begin on cache lines. Without memory it only counts their
-/// size. Contents do not persist: stages that share scratch in turn place their arrays anew.
+/// size. Contents do not persist: stages that share scratch in turn place their own arrays.
 class ScratchArena {
  public:
   /// memory  aligned to 64 bytes; null: only count
   explicit ScratchArena(double* memory = nullptr) : memory_(memory) {}
 
   template <class T>
-  T* take(std::int64_t n) {
+  T* allocate(std::int64_t n) {
     constexpr std::int64_t double_bytes = sizeof(double);
     const std::int64_t bytes = n * static_cast<std::int64_t>(sizeof(T));
     const std::int64_t doubles = (bytes + double_bytes - 1) / double_bytes;

@@ -55,7 +55,7 @@ void normalize_spin(const Communicator& comm, Convolution& of_masks, const Maske
 int spin_of(const RingConvolution& convolution) { return convolution.plan().spin(); }
 int spin_of(const SplitConvolution& convolution) { return convolution.plan().rings.spin(); }
 
-/// Error  UsageError where fields of spin are to be divided by masks that nothing convolves.
+/// Throws a UsageError where fields of spin are to be divided by masks that nothing convolves.
 template <class Convolution>
 void require_masks(const Convolution& convolution, const MaskOptions& treatment,
                    const Convolution* of_masks) {

@@ -56,7 +56,7 @@ void normalize(SphericalHarmonicTransform& scalar, const SmoothingOptions& optio
   }
 }
 
-/// The transform of one scalar field beside `transform`, or that itself where it is one. Its times
+/// The transform of one scalar field next to `transform`, or that itself where it is one. Its times
 /// become those of `transform`. Collective.
 class ScalarTransform {
  public:

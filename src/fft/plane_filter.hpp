@@ -70,7 +70,7 @@ struct FilterMultiplier {
 /// (cosine axes)
 class PlaneFilter {
  public:
-  /// Error  UsageError for impossible axes.
+  /// Makes the plans of FFTs along both axes. Error  UsageError for impossible axes.
   PlaneFilter(const FilterAxis& x, const FilterAxis& y);
   ~PlaneFilter();
   PlaneFilter(PlaneFilter&&) noexcept;

@@ -51,7 +51,7 @@ class RingSpectra {
   virtual ~RingSpectra() = default;
 
   /// Replaces pixels by spectra.
-  virtual void take(AnyMapView<> map) = 0;
+  virtual void from_pixels(AnyMapView<> map) = 0;
 
   /// Replaces modes by the result of an operator. Returns, for adjoint_of_residual,
   /// ||f - S modes||^2 over the owned pixels, the same for any number of threads; else 0.
@@ -84,7 +84,7 @@ class RingRuns {
                        ModeView<double> modes) noexcept = 0;
 };
 
-/// Functions that the calling thread calls during an adjoint, so that modes are sent meanwhile.
+/// Functions that the calling thread calls during an adjoint, so that modes are sent during it.
 struct AdjointCalls {
   /// Called once, when the modes of all urgent rings are complete, also if there are none.
   std::function<void()> urgent_done = [] {};

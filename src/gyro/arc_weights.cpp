@@ -75,7 +75,7 @@ void weigh_nodes(const ArcMoments<n_functions>& moments, const AxisCardinals& al
   }
 }
 
-/// Fills the weights of what add(moments) adds.
+/// Fills the weights of the arcs that add(moments) adds.
 template <int n_functions, class Add>
 void fill(const AxisCardinals& x, const AxisCardinals& y, ArcWeights& weights, const Add& add) {
   ArcMoments<n_functions> moments;

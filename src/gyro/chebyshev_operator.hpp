@@ -48,7 +48,7 @@ class ChebyshevOperator {
   /// Makes the operators of radii [begin, end), and drops others. OpenMP.
   virtual void set_radii(std::int64_t begin, std::int64_t end) = 0;
 
-  /// Takes the planes to average, which must not change meanwhile.
+  /// Takes the planes to average, which must not change until finish().
   virtual void load(OperatorWork& work, Direction direction, std::int64_t n_planes,
                     const double* in) const = 0;
   virtual void clear(OperatorWork& work, Direction direction, std::int64_t n_planes,

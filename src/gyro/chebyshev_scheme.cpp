@@ -178,7 +178,7 @@ class ChebyshevScheme final : public Scheme {
     may_fail_alone() ? error_.guard(work) : work();
   }
 
-  /// Fills buffers that are zero but for what this rank has, and returns the bytes sent.
+  /// Fills buffers that are zero but for this rank's part, and returns the bytes sent.
   std::int64_t sum_of_parts(double* values, std::int64_t count) const {
     if (share_.n_parts == 1) return 0;
     if (may_fail_alone()) agree(rows_, [&] { error_.rethrow(); });

@@ -19,7 +19,7 @@ struct GridCircle {
   RINGWEAVE_HOST_DEVICE bool is_point() const { return x < 1e-300 || y < 1e-300; }
 };
 
-/// A point in units of the spacings: cell + fraction along each axis. Kept apart, so that circles
+/// A point in units of the spacings: cell + fraction along each axis. Kept as two, so that circles
 /// about nodes, which have fraction 0, lose no digits.
 struct GridPoint {
   struct Position {
@@ -184,7 +184,7 @@ class QuadrantArcs {
   /// Finds the next arc; false: there is none.
   RINGWEAVE_HOST_DEVICE bool next(CircleArc& arc) {
     while (!is_done_) {
-      ArcCut to = take_cut();
+      ArcCut to = next_cut();
       if (!(to.order() < end_.order())) {
         to = end_;
         is_done_ = true;
@@ -227,7 +227,7 @@ class QuadrantArcs {
   }
 
   /// Returns the next one of all cuts.
-  RINGWEAVE_HOST_DEVICE ArcCut take_cut() {
+  RINGWEAVE_HOST_DEVICE ArcCut next_cut() {
     const ArcCut of_sector = begin_of_sector(sector_);
     const bool x_first = x_cut_.order() < y_cut_.order();
     const ArcCut of_line = x_first ? x_cut_ : y_cut_;
@@ -262,7 +262,7 @@ class QuadrantArcs {
     const double cross = from.c * (to.s - from.s) - from.s * (to.c - from.c);
     CircleArc arc{arc_tangent(2 * cross * inverse * inverse), c * inverse, s * inverse, x_.sign(),
                   y_.sign()};
-    // The cell is that of the middle; an arc of rounding errors beside the box is put inside.
+    // The cell is that of the middle; an arc that is outside the box by rounding is put inside.
     arc.cell_x = within(box_.x, x_.cell(arc.c));
     arc.cell_y = within(box_.y, y_.cell(arc.s));
     return arc;

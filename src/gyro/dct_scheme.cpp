@@ -26,10 +26,10 @@ struct DctWork final : SchemeWork {
   HostBuffer<Complex> sums;  ///< [plane], of the filter `summed`
   std::int64_t summed = no_filter;
   HostBuffer<double> scratch;
-  HostBuffer<double> planes;  ///< what was loaded, if it may be needed again
+  HostBuffer<double> planes;  ///< as loaded, if they may be needed again
   HostBuffer<double> totals;  ///< sums of filters before, if there are several
   bool has_totals = false;
-  double indicator = 0;  ///< of what was loaded
+  double indicator = 0;  ///< of the loaded planes
 };
 
 DctWork& mine(SchemeWork& work) { return static_cast<DctWork&>(work); }

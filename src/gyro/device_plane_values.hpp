@@ -38,10 +38,10 @@ class DevicePlaneValues {
   virtual ~DevicePlaneValues() = default;
 
   /// Copies planes to doubles of the device that follow each other, and back.
-  virtual void take(Planes<const double> planes, double* to) = 0;
-  virtual void take(Planes<const float> planes, double* to) = 0;
-  virtual void give(const double* from, Planes<double> planes) = 0;
-  virtual void give(const double* from, Planes<float> planes) = 0;
+  virtual void to_doubles(Planes<const double> planes, double* to) = 0;
+  virtual void to_doubles(Planes<const float> planes, double* to) = 0;
+  virtual void from_doubles(const double* from, Planes<double> planes) = 0;
+  virtual void from_doubles(const double* from, Planes<float> planes) = 0;
   /// Copies doubles of the device to the host's memory, and back.
   virtual void copy_to_host(const double* from, double* to, std::int64_t n) = 0;
   virtual void copy_from_host(const double* from, double* to, std::int64_t n) = 0;
@@ -53,7 +53,8 @@ class DevicePlaneValues {
                                 const PlaneEdge& edge) = 0;
 };
 
-/// Error  UsageError when this build has no CUDA, ResourceError from the device.
+/// Makes one on this thread's device. Error  UsageError when this build has no CUDA, ResourceError
+/// from the device.
 std::unique_ptr<DevicePlaneValues> make_device_plane_values();
 
 /// Bytes of a DevicePlaneValues.

@@ -160,7 +160,7 @@ void check_gyro_spec(const GyroSpec& spec) {
   }
   if (spec.most_bytes < 0) {
     throw UsageError(fmt::format(
-        "at most {} bytes are allowed; give a number above 0, or 0 for what the node has",
+        "at most {} bytes are allowed; give a number above 0, or 0 for the memory of the node",
         spec.most_bytes));
   }
 }

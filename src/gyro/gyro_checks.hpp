@@ -26,7 +26,7 @@ std::int64_t least_padding(double radius);
 /// The same for the axes of a specification: of the largest radius that is not beyond the diagonal.
 std::int64_t least_padding_x(const GyroSpec& spec);
 std::int64_t least_padding_y(const GyroSpec& spec);
-/// Error  UsageError for a padding below that, or with a method that has none.
+/// Throws a UsageError for a padding below that, or with a method that has none.
 void check_padding(const GyroSpec& spec);
 /// Tells whether the circles of this radius about all nodes are outside of the rectangle, so that
 /// averages are zero.

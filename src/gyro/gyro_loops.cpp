@@ -170,14 +170,14 @@ void GyroLoops::load(GyroWorker& worker, ComponentView<const T, MemorySpace::dev
   const std::int64_t n = planes.n_components();
   if (!scheme_->takes_device_planes()) {
     device_error_.guard([&] {
-      values_->take(planes, doubles);
+      values_->to_doubles(planes, doubles);
       values_->copy_to_host(doubles, worker.loaded.data(), n * planes.size());
     });
     scheme_->load(*worker.work, {worker.loaded.data(), n, planes.size()});
   } else if constexpr (std::is_same_v<T, double>) {
     scheme_->load_on_device(*worker.work, planes, *values_);
   } else {
-    values_->take(planes, doubles);
+    values_->to_doubles(planes, doubles);
     scheme_->load_on_device(*worker.work, {doubles, n, planes.size()}, *values_);
   }
   worker.indicator = std::max(worker.indicator, scheme_->indicator(*worker.work));
@@ -197,7 +197,7 @@ void GyroLoops::store(GyroWorker& worker, ComponentView<T, MemorySpace::device> 
   } else {
     scheme_->store_on_device(*worker.work, {doubles, n, planes.size()});
     scheme_->complete(*worker.work);
-    values_->give(doubles, planes);
+    values_->from_doubles(doubles, planes);
   }
 }
 
@@ -207,7 +207,7 @@ void GyroLoops::give(GyroWorker& worker, ComponentView<const double> from,
   device_error_.guard([&] {
     double* const doubles = worker.on_device.data();
     values_->copy_from_host(from.data(), doubles, from.n_components() * from.size());
-    values_->give(doubles, to);
+    values_->from_doubles(doubles, to);
   });
 }
 
@@ -282,7 +282,7 @@ void GyroLoops::sum_block(GyroWorker& worker, Direction direction, ComponentView
     const std::int64_t first = (r - part.radius_begin) * part.n_fields() + batch.first;
     load(worker, in.components(first, batch.count));
     add(worker, r, weight_of(weights, r), batch.count);
-    // Where operators may be made anew, radius by radius: the sum is the same for any groups.
+    // Where operators may be made again, radius by radius: the sum is the same for any groups.
     if (!plan_.adds_radius_by_radius) continue;
     scheme_->store(*worker.work, sums, r == block.begin ? Accumulate::overwrite : Accumulate::add);
     scheme_->clear(*worker.work, direction);

@@ -59,7 +59,7 @@ class GyroLoops {
   void pairs(Direction direction, ComponentView<const T, Space> in, ComponentView<T, Space> out);
   /// Sums weighted averages (no weights: 1) of the fields of every radius over all radii of all
   /// ranks, where the plan forms sums. Collective over the radius group: where operators are made
-  /// anew and one rank lacks the memory, all throw its ResourceError.
+  /// again and one rank lacks the memory, all throw its ResourceError.
   template <class T, MemorySpace Space>
   void sum(Direction direction, ComponentView<const T, Space> in, std::span<const double> weights,
            ComponentView<T, Space> out);
@@ -92,7 +92,7 @@ class GyroLoops {
   Workers make_workers(int n_workers, int n_threads) const;
   void begin_call();
   Batch batch(std::int64_t number) const;
-  /// Calls work(radii) for all radii of the rank, some at a time where operators are made anew.
+  /// Calls work(radii) for all radii of the rank, some at a time where operators are made again.
   template <class Work>
   void for_operators(const Work& work);
   /// Calls work(worker, task) for n tasks; those of one worker begin with consecutive ones.
@@ -100,7 +100,7 @@ class GyroLoops {
   void share(Workers& workers, std::int64_t n, const Work& work);
   /// Splits the seconds of a loop into stages, of which schemes name some.
   void report(Workers& workers, double seconds);
-  /// Adds weight times the averages of the worker's planes over a radius, and tells of them.
+  /// Adds weight times the averages of the worker's planes over a radius, and reports progress.
   void add(GyroWorker& worker, std::int64_t radius, double weight, std::int64_t n_planes);
   template <class T>
   void load(GyroWorker& worker, ComponentView<const T> planes) const;

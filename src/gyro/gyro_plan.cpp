@@ -42,7 +42,8 @@ bool is_stencil(GyroMethod method) {
   return method == GyroMethod::bilinear || method == GyroMethod::bicubic;
 }
 
-/// Rows beside its own that act on a band at each end: the reach of the largest circle.
+/// Returns the rows that act on a band at each end, in addition to its own: the reach of the
+/// largest circle.
 std::int64_t halo_of_band(const GyroSpec& spec) {
   if (!is_stencil(spec.method)) return 0;
   double radius = 0;
@@ -140,7 +141,7 @@ Candidate choose(const GyroSpec& spec, const std::vector<std::int64_t>& blocks,
   return best;
 }
 
-/// Returns why ranks are idle: what would be faster if it were allowed, or that nothing would be.
+/// Returns why ranks are idle: the faster plan that is not allowed, or that there is none.
 std::string idle_reason_of(const GyroSpec& spec, const GyroPlan& plan, const Candidate& best) {
   const std::int64_t n_radii = plan.n_radii();
   const std::int64_t all_rows = plan.targets.y.size;

@@ -27,7 +27,7 @@ struct GyroPlan {
   PlaneGrid grid;
   PlaneGrid targets;
   bool needs_whole_fields = false;  ///< of ranks that share rows of results
-  /// Sums add results, and schemes add up nothing before: where operators may be made anew, some
+  /// Sums add results, and schemes add up nothing before: where operators may be made again, some
   /// radii at a time, so that results do not depend on how many.
   bool adds_radius_by_radius = false;
   bool forms_sums = true;

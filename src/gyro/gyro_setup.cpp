@@ -20,14 +20,16 @@
 namespace ringweave::detail::inline gyro {
 namespace {
 
-/// The bytes of its device that this rank may hold: those asked for, or its share of what is free.
+/// Returns the bytes of its device that this rank may hold: those asked for, or its share of the
+/// free ones.
 /// Chooses the device. Collective.
 std::int64_t device_bytes_allowed(const Communicator& comm, const GyroSpec& spec) {
   const DeviceShare share = share_of_device(comm);
   return spec.most_bytes > 0 ? spec.most_bytes : share.usable_bytes();
 }
 
-/// The bytes that this rank may hold: those asked for, or its share of what its node has.
+/// Returns the bytes that this rank may hold: those asked for, or its share of the memory of its
+/// node.
 /// Collective.
 std::int64_t bytes_allowed(const Communicator& comm, const GyroSpec& spec) {
   if (spec.backend == Backend::cuda) return device_bytes_allowed(comm, spec);

@@ -12,11 +12,11 @@
 
 namespace ringweave::detail::inline gyro {
 
-/// Memory that a rank holds for averages, beside fields and results.
+/// Memory that a rank holds for averages, in addition to fields and results.
 struct GyroBytes {
   std::int64_t tables = 0;   ///< at once
-  std::int64_t scratch = 0;  ///< beside tables
-  std::int64_t making = 0;   ///< beside tables while they are made, before there is scratch
+  std::int64_t scratch = 0;  ///< in addition to tables
+  std::int64_t making = 0;   ///< in addition to tables while they are made, before there is scratch
   std::int64_t device = 0;   ///< tables and scratch in the memory of a device
 };
 
@@ -30,7 +30,7 @@ struct GyroSetup {
   GyroBytes bytes() const;
 };
 
-/// Returns the least memory of a rank. Of method chebyshev, whose operators can be made anew one
+/// Returns the least memory of a rank. Of method chebyshev, whose operators can be made again one
 /// radius at a time, from sizes alone: nothing is allocated. Collective. Errors as those of
 /// Gyroaverage.
 GyroBytes least_bytes(const Communicator& comm, const GyroSpec& spec);

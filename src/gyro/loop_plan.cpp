@@ -130,7 +130,7 @@ LoopPlan plan_loops(const GyroPlan& plan, int rank, const Scheme& scheme, int n_
     loops.radii_at_once = 1;
     refuse(loops.table_bytes(scheme), scratch, most_bytes, "one radius");
   }
-  // Every round of a sum makes all operators: rounds as long as what is left allows.
+  // Every round of a sum makes all operators: rounds as long as the memory that is left allows.
   while (loops.round_batches < loops.n_batches()) {
     loops.round_batches = std::min(2 * loops.round_batches, loops.n_batches());
     if (bytes() <= most_bytes) continue;

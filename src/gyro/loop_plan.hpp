@@ -24,10 +24,10 @@ struct LoopPlan {
   /// Workers of one thread each, which share many loads; 0: one worker has all threads.
   int n_workers = 0;
   bool has_whole_team = true;  ///< a worker with all threads, for few loads
-  /// Radii whose operators are held at once. Fewer than those of the part: they are made anew in
+  /// Radii whose operators are held at once. Fewer than those of the part: they are made again in
   /// every call.
   std::int64_t radii_at_once = 0;
-  /// Operators are made anew in calls, of this rank or another, or a device may fail there.
+  /// Operators are made again in calls, of this rank or another, or a device may fail there.
   bool calls_may_fail = false;
   /// Batches of fields whose blocks are held before they are added.
   std::int64_t round_batches = 1;
@@ -52,12 +52,12 @@ struct LoopPlan {
   std::int64_t host_scratch_bytes(const Scheme& scheme, std::int64_t n_blocks) const;
   std::int64_t table_bytes(const Scheme& scheme) const;  ///< held at once
   std::int64_t making_bytes(
-      const Scheme& scheme) const;  ///< beside tables, before there is scratch
+      const Scheme& scheme) const;  ///< in addition to tables, before there is scratch
 };
 
 /// Chooses workers, and how many operators are held, within `most_bytes` of the scheme's memory.
-/// Not collective. may_remake  operators that do not fit may be made anew in every call Error
-/// ResourceError when one radius does not fit.
+/// Not collective. Error  ResourceError when one radius does not fit.
+/// may_remake  operators that do not fit may be made again in every call
 LoopPlan plan_loops(const GyroPlan& plan, int rank, const Scheme& scheme, int n_threads,
                     std::int64_t most_bytes, bool may_remake);
 

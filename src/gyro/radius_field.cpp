@@ -26,7 +26,7 @@ using namespace detail;
 
 namespace {
 
-/// Parts of the rows whose transposes are summed apart, in a fixed order.
+/// Parts of the rows whose transposes are summed separately, in a fixed order.
 constexpr std::int64_t n_transposed_parts = 16;
 constexpr const char* average_name = "gyroaverage with radii";
 
@@ -42,7 +42,7 @@ Interpolation checked_interpolation(const PlaneGrid& grid, GyroMethod method) {
 /// The operator of a radius for each node, row by row.
 class RadiusField {
  public:
-  /// Error  UsageError as documented.
+  /// Checks the grid, the method and the radii. Error  UsageError as documented.
   RadiusField(const PlaneGrid& grid, GyroMethod method, std::span<const double> radii,
               std::int64_t row_begin, std::int64_t row_end)
       : grid_(grid),
@@ -107,7 +107,7 @@ class RadiusField {
   TargetWeights weights_;
 };
 
-/// Counts what all threads have done; the calling one tells.
+/// Counts the work of all threads; the calling one reports it.
 class SharedProgress {
  public:
   SharedProgress(const GyroProgress& progress, std::int64_t total)

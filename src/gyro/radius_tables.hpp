@@ -20,7 +20,7 @@ struct RadiusTables {
 /// Makes the tables of a radius of the plan, with a multiplier of this form. OpenMP.
 RadiusTables make_radius_tables(const StencilPlan& plan, std::int64_t radius, MultiplierForm form);
 
-/// Bounds the bytes that making them takes for a while, beside the tables.
+/// Bounds the bytes that making them takes for a while, in addition to the tables.
 std::int64_t radius_making_bytes(const StencilPlan& plan, std::int64_t radius);
 
 /// Bounds the bytes of the side tables, see stencil_table_bytes().

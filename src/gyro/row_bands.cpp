@@ -32,7 +32,7 @@ std::vector<RowRange> rows_at(PlaneBoundary boundary, std::int64_t n, RowRange p
   }
   if (positions.size() >= period) return {{0, n}};
   std::vector<RowRange> ranges;
-  // Positions are moved into the first period; those beyond its end begin anew.
+  // Positions are moved into the first period; those beyond its end begin at its start.
   const std::int64_t begin = within_period(positions.begin, period);
   const std::int64_t end = begin + positions.size();
   for (const RowRange part : {RowRange{begin, std::min(end, period)},

@@ -32,7 +32,7 @@ struct HeldRows {
 /// halo >= 0
 HeldRows held_rows(PlaneBoundary boundary, std::int64_t n, RowRange own, std::int64_t halo);
 
-/// Plans how one of the ranks that share the rows of a plane gets those it holds beside its own;
+/// Plans how one of the ranks that share the rows of a plane gets those it holds besides its own;
 /// rows are the plan's rings, n_x values each. Every row once, from its owner. Plans of all parts
 /// match.
 /// cuts   [part] the first row of each, ascending, and the end of the last; parts may be empty

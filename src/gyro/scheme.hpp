@@ -61,7 +61,7 @@ class Scheme {
   /// Returns the bytes of the tables of one radius that is set.
   virtual std::int64_t held_bytes(std::int64_t radius) const { return table_bytes(radius); }
   /// Bounds the bytes that set_radii() takes for a while on the host to make those of one radius,
-  /// beside these.
+  /// in addition to these.
   virtual std::int64_t making_bytes(std::int64_t) const { return 0; }
 
   /// Forgets sums; the next ones go in `direction`. Planes loaded for this direction stay.
@@ -76,7 +76,7 @@ class Scheme {
   /// Tells whether planes may be in the memory of the device, too.
   virtual bool takes_device_planes() const { return false; }
   /// load() and store() for such planes; those to load are there before, and read on return.
-  /// Results overwrite what is there.
+  /// Results overwrite the planes.
   virtual void load_on_device(SchemeWork&, ComponentView<const double, MemorySpace::device>,
                               DevicePlaneValues&) const {}
   virtual void store_on_device(SchemeWork&, ComponentView<double, MemorySpace::device>) const {}

@@ -154,7 +154,7 @@ void SideSums::load_sources(const double* held, double* work) const {
   const auto is_outermost = [m](std::int64_t i, std::int64_t n) { return i < m || i >= n - m; };
   for (std::int64_t k = -x_.reach; x_.is_used && k < x_.length + x_.reach; ++k) {
     std::int64_t row = rows.held_at(rows.own.begin + k);
-    // Corners are summed apart.
+    // Corners are summed separately.
     if (row >= 0 && geometry_.y_ends() && is_outermost(rows.row(row), rows.n)) row = -1;
     for (std::int64_t end = 0; end < 2; ++end) {
       for (std::int64_t p = 0; p < m; ++p) {

@@ -50,7 +50,7 @@ RowRange reaching_rows(const HeldRows& rows, std::int64_t reach) {
           std::min(rows.own.end + reach, rows.positions.end)};
 }
 
-/// The axis of some rows, which are held with the rows beside them.
+/// Returns the axis of some rows, which are held with the rows next to them.
 PlannedAxis band_axis(const HeldRows& rows, std::int64_t reach) {
   const RowRange in = reaching_rows(rows, reach);
   PlannedAxis planned;

@@ -36,7 +36,7 @@ struct StencilPlan {
   Interpolation interpolation = Interpolation::bilinear;
   std::int64_t n_x = 0;
   std::int64_t n_y = 0;
-  std::int64_t halo = 0;  ///< rows beside the own ones that are held
+  std::int64_t halo = 0;  ///< rows that are held in addition to the own ones
   SideGeometry sides;
   std::vector<Radius> radii;  ///< of the specification
   std::vector<StencilFilter> filters;

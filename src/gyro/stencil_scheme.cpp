@@ -41,11 +41,11 @@ struct StencilWork : SchemeWork {
   int n_threads = 1;
   Direction direction = Direction::average;
   StencilSizes sizes;
-  HostBuffer<double> held;  ///< rows that are held, of what was loaded
+  HostBuffer<double> held;  ///< rows that are held, as loaded
   HostBuffer<double> sums;  ///< of the filters before the present one
   HostBuffer<double> sides;
   HostBuffer<double> scratch;
-  HostBuffer<Complex> spectra;  ///< of what was loaded, for one filter
+  HostBuffer<Complex> spectra;  ///< of the loaded planes, for one filter
   HostBuffer<Complex> totals;   ///< sums of one filter
   std::int64_t spectra_filter = -1;
   std::int64_t totals_filter = -1;
@@ -103,7 +103,7 @@ class StencilScheme : public Scheme {
                     double weight) const;
   void add_identity(StencilWork& work, double weight) const;
   void finish_filter(StencilWork& work) const;
-  /// Writes what was filtered.
+  /// Writes the result of the filters.
   void write_filtered(StencilWork& work, std::int64_t p, double* plane) const;
   /// Tells whether a node is its own mirror image.
   bool is_mirror(std::int64_t node, std::int64_t n, PlaneBoundary boundary) const {

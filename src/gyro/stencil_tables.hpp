@@ -89,7 +89,7 @@ StencilTables make_stencil_tables(Interpolation interpolation, const GridCircle&
 struct StencilTableBytes {
   std::int64_t interior = 0;
   std::int64_t sides = 0;   ///< and corners
-  std::int64_t making = 0;  ///< taken for a while, beside these
+  std::int64_t making = 0;  ///< taken for a while, in addition to these
 };
 /// Bounds the bytes that these tables take, without making them; not more than 20 % off.
 StencilTableBytes stencil_table_bytes(Interpolation interpolation, const GridCircle& circle,

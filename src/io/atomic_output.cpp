@@ -64,7 +64,7 @@ void check_folder(const std::string& path) {
   }
 }
 
-/// Returns a name that ends with the final name, because libraries tell the kind of file from its
+/// Returns a name that ends with the final name, because libraries find the kind of file by its
 /// extension.
 std::string temporary_name(const std::string& path) {
   const std::filesystem::path final(path);

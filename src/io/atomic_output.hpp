@@ -13,7 +13,7 @@ namespace ringweave::detail::inline io {
 /// Throws UsageError for a folder, a device, and a path without the name of a file. Not collective.
 void require_name_of_file(const std::string& path);
 
-/// An output file that appears whole or not at all. Ranks write to temporary_path() beside the
+/// An output file that appears whole or not at all. Ranks write to temporary_path() next to the
 /// final name; commit() agrees that all succeeded, syncs and renames. Destroyed without commit, the
 /// temporary file is removed (by rank 0, without MPI).
 class AtomicOutput {
@@ -27,7 +27,7 @@ class AtomicOutput {
   AtomicOutput& operator=(const AtomicOutput&) = delete;
 
   const Communicator& comm() const { return comm_; }
-  /// The name as it was given, which tells the kind of file.
+  /// The name as it was given, whose extension is that of the kind of file.
   const std::string& path() const { return path_; }
   const std::string& temporary_path() const { return temporary_path_; }
   /// Collective. All ranks have closed the file.
@@ -39,7 +39,7 @@ class AtomicOutput {
   /// The same checks, leaving nothing behind, for the program to fail early. Collective.
   static void check(const Communicator& comm, const std::string& path, IfExists if_exists);
 
-  /// Removes the temporary files that killed runs left beside these names, and those of a run that
+  /// Removes the temporary files that killed runs left next to these names, and those of a run that
   /// still writes them: who calls says that there is none. Temporary files of other names stay.
   /// Returns how many there were. Collective.
   static std::int64_t remove_unfinished(const Communicator& comm,

@@ -42,7 +42,7 @@ bool names_temperature(const std::vector<std::string>& names) {
                      [](const std::string& name) { return field_of(name) == 0; });
 }
 
-/// Returns true if the names of a table tell that it holds a beam, if only beside a pixel window.
+/// Returns true if the names of a table say that it holds a beam, if only next to a pixel window.
 bool names_beam(const TableHead& head) {
   if (head.kind == TableKind::pixel_window) {
     return std::any_of(head.column_names.begin(), head.column_names.end(), [&](const auto& name) {
@@ -129,7 +129,7 @@ bool begin_as_a_beam(const std::vector<std::vector<double>>& columns) {
   return are_near;
 }
 
-/// Error  DataError where the comments of a table say that it holds spectra.
+/// Throws a DataError where the comments of a table say that it holds spectra.
 void require_no_spectra(const TextTable& text, const std::vector<std::string>& names,
                         const std::vector<std::vector<double>>& columns, const std::string& path) {
   // TT may be b_T, unless C_l or D_l are spoken of.
@@ -197,7 +197,7 @@ BeamTable read_fits_beam(const std::string& path) {
   if (std::any_of(heads.begin(), heads.end(), is_map) &&
       std::none_of(heads.begin(), heads.end(), names_beam)) {
     throw DataError(path,
-                    "is a sky map, without a table of b_l beside it; expected b_l by l, text or "
+                    "is a sky map, without a table of b_l next to it; expected b_l by l, text or "
                     "FITS");
   }
   FitsTable table = read_fits_table(path, heads.empty() ? 0 : beam_table(heads));

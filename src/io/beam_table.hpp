@@ -21,7 +21,7 @@ BeamTable read_text_beam(const std::string& path);
 BeamTable read_fits_beam(const std::string& path);
 
 /// Returns the header of a text with a beam. Error  DataError also where neither names nor a
-/// first value near 1 tell that it is one.
+/// first value near 1 show that it is one.
 TableHead text_beam_head(const std::string& path);
 
 /// Returns true if the table that a beam would be read from holds a pixel window alone.

@@ -67,8 +67,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PlaneFileAxis, name, size, coordinates, unit,
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PlaneHeader, name, unit, long_name, axes, y, x, precision,
                                    attributes)
 // Without the numbers.
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SpectraFile, held_d_l, is_stated, unit, left_out, warnings,
-                                   origin)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SpectraFile, held_d_l, is_stated, unit, ignored_columns,
+                                   warnings, origin)
 
 }  // namespace ringweave
 

@@ -96,7 +96,7 @@ void PixelBlocks::give(std::span<double> rows, const T* component) const {
   }
 }
 
-void PixelBlocks::hide_others(std::span<double> rows) const {
+void PixelBlocks::mask_unowned(std::span<double> rows) const {
   auto from = rows.begin();
   for (const PixelRun& run : block_) {
     std::fill(from, rows.begin() + run.first, unseen);

@@ -50,8 +50,8 @@ std::int64_t count_observed(MapView<const T> map, std::int64_t n_pixels) {
 
 /// Moves blocks of file rows (row r is pixel r of the full grid in the file's ordering) to and from
 /// the pixels this rank owns, which are in RING order. Choose a block with select(), then call
-/// take(), give() or hide_others() once per column. Not collective. Memory: 24 bytes per row of the
-/// block in NESTED order, next to nothing in RING order.
+/// take(), give() or mask_unowned() once per column. Not collective. Memory: 24 bytes per row of
+/// the block in NESTED order, next to nothing in RING order.
 class PixelBlocks {
  public:
   /// `rings` may belong to the full grid or to a subset of it. Error  as PixelOrder.
@@ -70,7 +70,7 @@ class PixelBlocks {
   template <class T>
   void give(std::span<double> rows, const T* component) const;
   /// Sets the rows of the block that this rank does not own to UNSEEN.
-  void hide_others(std::span<double> rows) const;
+  void mask_unowned(std::span<double> rows) const;
 
   /// Returns this rank's number of a pixel of the full grid in RING order; -1 when it does not own
   /// the pixel.

@@ -17,11 +17,12 @@ namespace ringweave::detail::inline io {
 /// Error  DataError.
 PointContent find_in_text(const std::string& path);
 
-/// Error  DataError, agreed.
+/// Reads this rank's part of the points. Error  DataError, agreed.
 PointFile read_text_points(const Communicator& comm, const std::string& path,
                            const TextLimits& limits = {});
 
-/// Error  DataError, also for another number of points than n_points; agreed.
+/// Reads this rank's part of the values. Error  DataError, also for another number of points than
+/// n_points; agreed.
 ValuesFile read_text_values(const Communicator& comm, const std::string& path,
                             std::optional<std::int64_t> n_points, const TextLimits& limits = {});
 

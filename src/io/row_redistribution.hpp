@@ -71,19 +71,6 @@ class RowRedistribution {
   std::vector<std::int64_t> keys_;
 };
 
-/// Runs work that leads into a collective call: an error on this rank alone would leave the others
-/// waiting, so it ends the job.
-template <class Work>
-auto abort_on_error(const Communicator& comm, Work&& work) {
-  try {
-    return std::forward<Work>(work)();
-  } catch (...) {
-    if (comm.size() == 1) throw;
-    const CaughtError error = describe_current_exception();
-    comm.abort(error.kind, error.message);
-  }
-}
-
 /// Runs work in which ranks wait for one another (a collective transfer), then agrees on the
 /// outcome. Every rank must complete the waiting parts even when it fails. Collective.
 template <class Work>

@@ -17,7 +17,7 @@ namespace {
 
 bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
 
-// Begins of comments that tell the origin.
+// Beginnings of comments that state the origin.
 constexpr std::string_view history_mark = " HISTORY ";
 constexpr std::string_view keyword_mark = " KEYWORD ";
 constexpr std::string_view comment_mark = " COMMENT ";
@@ -28,7 +28,7 @@ bool is_of_origin(const std::string& comment) {
          comment.starts_with(comment_mark) || comment.starts_with(command_mark);
 }
 
-/// Without blanks, products and LaTeX's backslashes.
+/// Returns the comment without blanks, signs of multiplication and LaTeX's backslashes.
 std::string packed(const std::string& comment) {
   std::string text;
   for (const char c : comment) {

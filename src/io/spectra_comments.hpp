@@ -13,11 +13,11 @@ namespace ringweave::detail::inline io {
 /// Returns a mark and a text as one line of a comment: control characters become blanks.
 std::string marked(std::string_view mark, std::string text);
 
-/// Returns the comments, without '#', that tell the origin of a table which is written: HISTORY,
+/// Returns the comments, without '#', that state the origin of a table which is written: HISTORY,
 /// KEYWORD NAME = VALUE (in JSON) and COMMENT.
 std::vector<std::string> comments_of(const Provenance& provenance);
 
-/// Returns the origin that such comments of a table tell.
+/// Returns the origin that such comments of a table state.
 FileOrigin origin_in(const std::vector<std::string>& comments);
 
 // Comments of the origin, whose file names must not be mistaken for a normalisation or a unit, do

@@ -111,7 +111,7 @@ SpectraFile read_text_spectra(const std::string& path, SpectrumKind kind) {
   const Columns columns = named ? *named : columns_by_position(table, path);
   SpectraFile file{.spectra = Spectra(checked_cast<int>(lmax, "lmax")),
                    .unit = stated_unit(table.comments),
-                   .left_out = columns.left_out,
+                   .ignored_columns = columns.left_out,
                    .origin = origin_in(table.comments)};
   for (std::size_t c = 0; c < columns.spectra.size(); ++c) {
     if (!columns.spectra[c]) continue;
@@ -151,7 +151,7 @@ SpectraFile read_fits_spectra(const std::string& path, SpectrumKind kind) {
       std::copy_n(table.columns[c].begin(), length,
                   file.spectra.values(order[c]).begin() + table.first);
     } else {
-      file.left_out.push_back(table.column_names[c]);
+      file.ignored_columns.push_back(table.column_names[c]);
     }
   }
   file.unit = known_unit(table.units.front());
@@ -199,7 +199,7 @@ SpectraFile read_hdf5_spectra(const std::string& path, SpectrumKind kind) {
     const auto which =
         std::find(Spectra::names.begin(), Spectra::names.end(), stored[to_size(row)]);
     if (which == Spectra::names.end()) {
-      read.left_out.push_back(stored[to_size(row)]);
+      read.ignored_columns.push_back(stored[to_size(row)]);
       continue;
     }
     const auto begin = values.begin() + row * length;

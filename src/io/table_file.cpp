@@ -63,7 +63,7 @@ BeamTable read_any_beam(const std::string& path) {
   throw UsageError(fmt::format("{}: tables by l are read from text (.txt) or FITS (.fits)", path));
 }
 
-/// Error  DataError where the names of a table say that it is of another kind.
+/// Throws a DataError where the names of a table say that it is of another kind.
 void require_kind(const FitsTable& table, const std::string& path, TableKind expected) {
   if (table.kind == TableKind::unknown || table.kind == expected) return;
   throw DataError(path,

@@ -44,7 +44,7 @@ bool names_a_spectrum(const std::string& name) {
   return which == TE || which == EB || which == TB || which == ET;
 }
 
-/// Returns true if HEALPix gives a spectrum of two fields this name, beside TEMPERATURE and
+/// Returns true if HEALPix gives a spectrum of two fields this name, besides TEMPERATURE and
 /// GRADIENT.
 bool names_two_fields(const std::string& name) {
   constexpr std::array<std::string_view, 12> words{"G-T", "C-T", "C-G", "T-G", "T-C", "G-C",
@@ -90,7 +90,7 @@ std::optional<Spectra::Name> spectrum_of(const std::string& word) {
 
 TableKind kind_of_columns(const std::vector<std::string>& names) {
   const auto any = [&](auto&& is) { return std::any_of(names.begin(), names.end(), is); };
-  // Columns about the beam may stand beside spectra.
+  // Columns about the beam may stand next to spectra.
   if (any(names_a_spectrum)) return TableKind::spectra;
   if (any(names_a_beam)) return TableKind::beam;
   const bool is_healpix = any([](const std::string& name) {

@@ -12,7 +12,7 @@
 
 namespace ringweave::detail::inline io {
 
-/// The contents of a table, as far as its names tell.
+/// The contents of a table, as far as its names show.
 enum class TableKind {
   unknown,
   map,
@@ -45,11 +45,11 @@ struct TableHead {
   FileOrigin origin{};
 };
 
-/// Returns the kind that the other members of a head tell.
+/// Returns the kind by the other members of a head.
 TableKind kind_of(const TableHead& head);
 
-/// Returns true if a column of a pixel window's table is of the window and not of a beam beside it:
-/// PIXWIN is in its name, or in that of no column and its name is not that of a beam.
+/// Returns true if a column of a pixel window's table is of the window and not of a beam next to
+/// it: PIXWIN is in its name, or in that of no column and its name is not that of a beam.
 bool is_of_pixel_window(const TableHead& table, const std::string& column);
 
 /// Returns the heads of all tables of a FITS file; of text that holds a beam, its only one; of

@@ -37,7 +37,7 @@ class LineReader {
     next_ = from - 1 + file_.gcount();
   }
 
-  /// Returns false at the end of the file. Error  DataError for what is no text.
+  /// Returns false at the end of the file. Error  DataError for a file that is no text.
   bool next() {
     begin_ = next_;
     file_.getline(buffer_.data(), ssize64(buffer_));
@@ -72,7 +72,7 @@ class LineReader {
   std::int64_t next_ = 0;
 };
 
-/// A line of the file, and what is before it.
+/// A line of the file, and the bytes, rows and lines before it.
 struct Mark {
   std::int64_t byte = 0;
   std::int64_t rows = 0;
@@ -105,11 +105,11 @@ Part count_rows(const std::string& path, std::int64_t begin, std::int64_t end,
   return part;
 }
 
-/// Tells every rank the mark before its first row; the mark of byte -1 where it has no rows.
+/// Sends every rank the mark before its first row; the mark of byte -1 where it has no rows.
 /// Collective.
 Mark mark_of_own_rows(const Communicator& comm, const Part& part, std::int64_t rows_before,
                       std::int64_t lines_before, std::int64_t n_rows) {
-  std::vector<std::int64_t> told(to_size(3 * std::int64_t{comm.size()}), -1);
+  std::vector<std::int64_t> sent(to_size(3 * std::int64_t{comm.size()}), -1);
   for (std::int64_t rank = 0; rank < comm.size(); ++rank) {
     const std::int64_t first = part_begin(n_rows, rank, comm.size()) - rows_before;
     const bool has_rows = part_begin(n_rows, rank + 1, comm.size()) > first + rows_before;
@@ -119,11 +119,11 @@ Mark mark_of_own_rows(const Communicator& comm, const Part& part, std::int64_t r
                          [](std::int64_t row, const Mark& mark) { return row < mark.rows; });
     const Mark& mark = *(after - 1);
     const std::int64_t numbers[] = {mark.byte, mark.rows + rows_before, mark.lines + lines_before};
-    std::copy_n(numbers, 3, told.begin() + 3 * rank);
+    std::copy_n(numbers, 3, sent.begin() + 3 * rank);
   }
-  const std::vector<std::int64_t> heard = comm.size() == 1 ? told : tell_every_rank(comm, told);
-  for (std::size_t at = 0; at < heard.size(); at += 3) {
-    if (heard[at] >= 0) return {heard[at], heard[at + 1], heard[at + 2]};
+  const std::vector<std::int64_t> received = comm.size() == 1 ? sent : all_to_all(comm, sent);
+  for (std::size_t at = 0; at < received.size(); at += 3) {
+    if (received[at] >= 0) return {received[at], received[at + 1], received[at + 2]};
   }
   return {-1, 0, 0};
 }

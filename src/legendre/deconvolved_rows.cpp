@@ -7,13 +7,13 @@
 #include <numbers>
 
 #include "base/checked_cast.hpp"
-#include "legendre/host/theta_fft.hpp"
+#include "legendre/shared/resampled_modes.hpp"
 #include "ringweave/error.hpp"
 
 namespace ringweave::detail::inline legendre {
 
 void DeconvolvedRows::check(int lmax, int mmax) const {
-  if (n_rows % 4 != 0 || n_rows <= lmax || !columns::ThetaFft::is_smooth(n_rows)) {
+  if (n_rows % 4 != 0 || n_rows <= lmax || !has_theta_fft(n_rows)) {
     throw UsageError(
         fmt::format("fine rows: {} rows for lmax {}; expected a multiple of 4 above lmax, with "
                     "prime factors 2, 3, 5 and 7 only",

@@ -39,8 +39,8 @@ class DeviceLegendreStage {
 /// the multiply-adds of each thread, as matrix products with FP64 tensor instructions, or in the
 /// way that was faster on an H200: a synthesis by threads, an adjoint by matrices.
 enum class BatchedSums { by_threads, by_matrices, as_measured };
-/// Not chosen at run time, so that the same transform always gives the same bits. `make cuda-check`
-/// says whether another device differs.
+/// The way that stages use. It is not chosen at run time, so that the same transform always gives
+/// the same bits. `make cuda-check` says whether another way is faster on a device.
 inline constexpr BatchedSums usual_sums = BatchedSums::as_measured;
 
 /// Makes a stage on this thread's device; calls are enqueued on `stream`, which must outlive the

@@ -73,7 +73,7 @@ class LegendreStage {
 
 /// Makes a stage. The host has scratch for omp_get_max_threads() threads; later calls use no more.
 /// Error  UsageError when the shape contradicts itself, or the backend is missing in this build or
-///        cannot do what the shape asks for.
+///        cannot work for the shape.
 std::unique_ptr<LegendreStage> make_legendre_stage(LegendreShape shape, Backend backend);
 // The stage of each backend: on this machine's threads, or on a GPU.
 std::unique_ptr<LegendreStage> make_host_legendre_stage(LegendreShape shape);

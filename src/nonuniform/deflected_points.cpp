@@ -206,7 +206,7 @@ void DeflectedPoints::put(const MovedPiece& piece, ComponentView<const double> a
 
 /// Loads them.
 template <class T>
-void DeflectedPoints::take(const MovedPiece& piece, ComponentView<const T> values,
+void DeflectedPoints::load(const MovedPiece& piece, ComponentView<const T> values,
                            ComponentView<double> all) noexcept {
   const std::int64_t n_components = values.n_components();
   for (std::int64_t c = 0; c < n_components; ++c) {
@@ -247,7 +247,7 @@ void DeflectedPoints::spread(std::int64_t thread, std::int64_t tile, RingRange r
         [&]<class T>(ComponentView<const T> of_type) {
           double* first = batch.values.data();
           for (const MovedPiece& piece : pieces) {
-            take<T>(piece, of_type, {first, of_type.n_components(), piece.pixels.count, at_once});
+            load<T>(piece, of_type, {first, of_type.n_components(), piece.pixels.count, at_once});
             first += piece.pixels.count;
           }
         },
@@ -294,13 +294,13 @@ void DeflectedPoints::put_sums(AnyMapView<> values) noexcept {
       values);
 }
 
-void DeflectedPoints::take_values(AnyConstMapView<> values) noexcept {
+void DeflectedPoints::load_values(AnyConstMapView<> values) noexcept {
   const std::span<const MovedPiece> pieces = exchange_->summed();
   std::visit(
       [&]<class T>(ComponentView<const T> of_type) {
 #pragma omp parallel for schedule(static)
         for (std::int64_t k = 0; k < ssize64(pieces); ++k)
-          take<T>(pieces[to_size(k)], of_type, sums_of(k));
+          load<T>(pieces[to_size(k)], of_type, sums_of(k));
       },
       values);
 }

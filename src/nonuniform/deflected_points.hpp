@@ -38,7 +38,7 @@ class DeflectedPoints final : public PlannedPoints {
   SummedPoints summed() const override;
   ComponentView<double> sums() override { return sums_.view(); }
   void put_sums(AnyMapView<> values) noexcept override;
-  void take_values(AnyConstMapView<> values) noexcept override;
+  void load_values(AnyConstMapView<> values) noexcept override;
 
  private:
   static constexpr std::int64_t at_once = DeflectedPixels::most;
@@ -68,7 +68,7 @@ class DeflectedPoints final : public PlannedPoints {
   void put(const MovedPiece& piece, ComponentView<const double> from,
            ComponentView<T> values) noexcept;
   template <class T>
-  void take(const MovedPiece& piece, ComponentView<const T> values,
+  void load(const MovedPiece& piece, ComponentView<const T> values,
             ComponentView<double> to) noexcept;
   /// Returns the sums of a piece.
   ComponentView<double> sums_of(std::int64_t piece) {

@@ -143,7 +143,7 @@ struct FineField::Impl {
         taps(agreed(comm, [&] { return std::make_shared<const FineTaps>(spec, n_points); })),
         plan(agreed(comm, [&] { return plan_rows(*taps, comm.size()); })),
         of_host(make_rows(comm, spec, *taps, plan)),
-        modes(comm, taps->transform_spec(spec, plan.rings()), spare(), &times) {
+        modes(comm, taps->transform_spec(spec, plan.rings()), reusable_memory(), &times) {
     const std::vector<std::int64_t> rings = agreed(comm, [&] { return modes.rings_of_rows(plan); });
     if (spec.backend == Backend::cuda) {
       require_memory_of_ranks(comm, modes.bytes(), 0, "ring modes");
@@ -156,7 +156,7 @@ struct FineField::Impl {
   }
 
   /// Rows of the host hold nothing while modes are exchanged.
-  std::optional<View<double>> spare() {
+  std::optional<View<double>> reusable_memory() {
     if (spec.backend == Backend::cuda) return {};
     return View<double>(of_host.view().data(), of_host.n_components() * of_host.size());
   }

@@ -45,7 +45,7 @@ struct Search {
     step.theta += change.theta;
     step.phi += change.phi;
   }
-  /// Corrects the inverse by what the last step did to the residual.
+  /// Corrects the inverse by the change of the residual in the last step.
   void learn(const Tangent& now) {
     const Tangent y{now.theta - residual.theta, now.phi - residual.phi};
     const Tangent hy{tt * y.theta + tp * y.phi, pt * y.theta + pp * y.phi};

@@ -20,7 +20,7 @@ struct DeflectionMemory {
   std::int64_t alm = 0;      ///< of d
   std::int64_t vectors = 0;  ///< of the pixels
   std::int64_t modes = 0;    ///< of rings, and slots of the exchange, while d is computed
-  std::int64_t tables = 0;   ///< and scratch of threads, meanwhile
+  std::int64_t tables = 0;   ///< and scratch of threads, during that time
 
   std::int64_t total() const { return alm + vectors; }
   std::int64_t peak() const { return total() + modes + tables; }
@@ -29,7 +29,7 @@ struct DeflectionMemory {
 /// Predicts it from the plan of the transform of d, of any rank. Not collective.
 DeflectionMemory memory_of_deflection(const TransformPlan& plan, int n_threads);
 
-/// Bytes of a rank for the inverse of a deflection, beside the deflection.
+/// Bytes of a rank for the inverse of a deflection, in addition to the deflection.
 struct InverseMemory {
   std::int64_t vectors = 0;  ///< of the pixels
   std::int64_t rows = 0;     ///< of the fine field
@@ -76,7 +76,7 @@ PixelPoints pixels_of_lensing(const LensingProblem& problem, const RingDistribut
 /// Predicts the memory of a rank for the transform to deflected pixels. Not collective.
 PointMemory memory_of_lensing(const LensingProblem& problem, const PixelPoints& pixels, int rank);
 
-/// Bytes of a rank for delensing, beside the inverse deflection and maps of doubles.
+/// Bytes of a rank for delensing, in addition to the inverse deflection and maps of doubles.
 struct DelensingMemory {
   PointMemory lensing;
   std::int64_t alm = 0;     ///< as the analysis and as the transform to pixels have them

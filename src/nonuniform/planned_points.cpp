@@ -40,8 +40,8 @@ PointSpec agreed_spec(const Communicator& comm, const PointSpec& asked, bool has
   return spec;
 }
 
-/// Computes what detectors see, T + Q cos(2 psi) + U sin(2 psi), in component 0 of [T, Q, U] or of
-/// [Q, U].
+/// Computes the signal of detectors, T + Q cos(2 psi) + U sin(2 psi), in component 0 of [T, Q, U]
+/// or of [Q, U].
 void detect(ComponentView<double> sums, View<const double> psi) {
   const bool has_t = sums.n_components() == 3;
   const View<double> seen = sums.component(0);
@@ -91,7 +91,7 @@ std::shared_ptr<const FineTaps> taps_of(const Communicator& comm, const PointSpe
     const std::int64_t more = ssize64(angles.theta) - problem.n_points / comm.size();
     bytes = bytes_among(comm.size()) + std::max<std::int64_t>(more, 0) * 8 * (1 + problem.n_angles);
   });
-  // For every set of a field anew, since those before it may still be there.
+  // Checked again for every set of a field, since those before it may still be there.
   require_memory_for(comm, bytes, "points", bytes_among);
   return taps;
 }

@@ -56,7 +56,7 @@ class PlannedPoints {
   std::int64_t most_rows() const;
   virtual std::int64_t bytes() const = 0;
   /// Returns memory that holds nothing while modes are exchanged, if there is any.
-  virtual std::optional<View<double>> spare() { return {}; }
+  virtual std::optional<View<double>> reusable_memory() { return {}; }
   /// Allocates the memory of so many threads.
   virtual void prepare(std::int64_t n_threads) = 0;
 
@@ -81,7 +81,7 @@ class PlannedPoints {
   /// Takes sums to where gather() expects them.
   virtual void put_sums(AnyMapView<> values) noexcept = 0;
   /// Fetches values from where scatter() left them.
-  virtual void take_values(AnyConstMapView<> values) noexcept = 0;
+  virtual void load_values(AnyConstMapView<> values) noexcept = 0;
 
  protected:
   PlannedPoints(const Communicator& comm, const PointSpec& asked, bool has_psi);
@@ -111,7 +111,7 @@ class ListedPoints final : public PlannedPoints {
   ListedPoints* listed() override { return this; }
   std::span<const PointTile> tiles() const override { return tiles_; }
   std::int64_t bytes() const override { return exchange_->bytes() + sums_.bytes(); }
-  std::optional<View<double>> spare() override {
+  std::optional<View<double>> reusable_memory() override {
     return View<double>(sums().data(), sums_.n_components() * sums_.size());
   }
   void prepare(std::int64_t) override {}
@@ -124,7 +124,7 @@ class ListedPoints final : public PlannedPoints {
   SummedPoints summed() const override { return {span_of({0, exchange_->summed().size()})}; }
   ComponentView<double> sums() override { return sums_.view(); }
   void put_sums(AnyMapView<>) noexcept override {}
-  void take_values(AnyConstMapView<>) noexcept override {}
+  void load_values(AnyConstMapView<>) noexcept override {}
 
  private:
   PointSpan span_of(PointRange points) const;

@@ -34,7 +34,7 @@ std::vector<std::int64_t> even_points(const FineRows& rows, std::int64_t n_point
   return points;
 }
 
-/// Returns the bytes of slots beside the memory of the sums, of some passes if they do not fit
+/// Returns the bytes of slots besides the memory of the sums, of some passes if they do not fit
 /// that, of one pass if there is no such memory and one pass is possible; and of packed modes.
 /// modes       of one component on the rows of the rank
 /// sent_bytes  of all components

@@ -30,7 +30,7 @@ struct PointTransform::Impl {
         points(set),
         planned(*set.planned_),
         modes(comm, planned.taps()->transform_spec(planned.spec(), planned.plan().rings()),
-              planned.spare(), &times) {
+              planned.reusable_memory(), &times) {
     require_memory();
     const PointPlan& plan = planned.plan();
     const std::vector<std::int64_t> rings = agreed(comm, [&] {

@@ -132,7 +132,7 @@ void RowSweep::spread_task(int thread, const RowTask& task, AnyConstMapView<> va
     }
   };
   window.clear(task.rows.begin);
-  // Points of tiles beside the task may touch its rows, too.
+  // Points of tiles next to the task may touch its rows, too.
   std::int64_t first = task.first_tile;
   while (first > 0 && tiles[to_size(first - 1)].rows.end > task.rows.begin) --first;
   for (std::int64_t t = first; t < ssize64(tiles); ++t) {

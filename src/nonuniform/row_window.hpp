@@ -30,7 +30,7 @@ class RowWindow {
     return n_components * places_for(most_rows) * grid.n_columns;
   }
 
-  /// Begins anew before this row, with none.
+  /// Begins again before this row, with no rows.
   void clear(std::int64_t row) noexcept;
   /// Forgets the rows north of this one.
   void drop_before(std::int64_t row) noexcept;

@@ -29,7 +29,7 @@ struct TapChoice {
   TapSize theta;
   TapSize phi;
   double error = 0;    ///< bound of the worst mode's, <= epsilon
-  double seconds = 0;  ///< predicted, of one core, without what all choices share
+  double seconds = 0;  ///< predicted, of one core, without the work that all choices share
 };
 
 /// Returns a bound of TapKernel::error() without a fit, from a table; up to half above it.

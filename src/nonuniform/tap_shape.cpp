@@ -53,7 +53,7 @@ LongTerms legendre_terms(Long x) {
 }
 
 /// The sums of one mode as functions of the terms' coefficients c, c_0 = 1. In double: remainders
-/// are small already, so that rounding is as small beside them.
+/// are small already, so that rounding is as small relative to them.
 struct ModeTerms {
   Terms mean{};
   std::vector<Terms> remainders;  ///< [offset][real, imaginary]

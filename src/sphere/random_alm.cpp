@@ -131,7 +131,7 @@ NormalPair normal_pair_of(std::uint64_t seed, const Philox::ctr_type& counter) {
   return {radius * std::cos(angle), radius * std::sin(angle)};
 }
 
-// Last word of a counter: it tells draws of a_lm from draws of pixels.
+// Last word of a counter: it separates draws of a_lm from draws of pixels.
 constexpr std::uint32_t a_lm = 0;
 constexpr std::uint32_t pixels = 1;
 

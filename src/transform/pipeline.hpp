@@ -156,13 +156,7 @@ class Pipeline {
   /// Runs work before a collective call in which other ranks may already wait.
   template <class Work>
   void guard(const Work& work) {
-    if (exchange_->n_passes() == 1) return agree(comm_, work);
-    try {
-      work();
-    } catch (...) {
-      const CaughtError error = describe_current_exception();
-      comm_.abort(error.kind, error.message);
-    }
+    exchange_->n_passes() == 1 ? agree(comm_, work) : abort_on_error(comm_, work);
   }
   /// The same for the exchange's own work, which cannot fail on the host.
   template <class Work>

@@ -35,7 +35,7 @@ struct SphericalHarmonicTransform::Impl {
   struct Pipelines {
     FieldSet fields;
     std::shared_ptr<HostPipeline> within_map{};  ///< slots in the map's memory if they fit it
-    std::shared_ptr<HostPipeline> beside_map{};  ///< slots beside the map, which keeps its pixels
+    std::shared_ptr<HostPipeline> beside_map{};  ///< slots outside the map, which is kept
     std::shared_ptr<HostPipeline> consuming{};   ///< slots before the map exists or once freed
     RingFft& ring_fft() const { return within_map->stages().ring_fft(); }
   };
@@ -361,7 +361,7 @@ void SphericalHarmonicTransform::to_spectra(MapView<T> map) {
   });
   for (const FieldGroup& group : impl_->plan.groups) {
     const StageTimer timer(&impl_->times, "ring_fft");
-    impl_->pipelines_of(group).ring_fft().spectra()->take(group.of(map));
+    impl_->pipelines_of(group).ring_fft().spectra()->from_pixels(group.of(map));
   }
 }
 

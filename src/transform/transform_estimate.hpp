@@ -21,7 +21,7 @@ TransformWork on_spectra(TransformWork work);
 /// Returns TransformWork::legendre_work of the host. O(mmax). Not collective.
 double legendre_work(const TransformSpec& spec, const ModeLimits& limits);
 
-/// Sets what a device does for fine rows, if a transform ends at these. Not collective.
+/// Sets the work of a device for fine rows, if a transform ends at these. Not collective.
 /// n_orders  of a rank
 void set_fine_rows(const TransformSpec& spec, std::int64_t n_orders, TransformWork& work);
 

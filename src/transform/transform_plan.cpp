@@ -52,7 +52,7 @@ ExchangeVolume volume_of(const TransformPlan& plan) {
                          plan.spec.exchange.folding);
 }
 
-/// Counts the passes for slots beside a map.
+/// Counts the passes for slots outside of a map.
 int count_passes(const TransformPlan& plan) {
   if (plan.n_ranks == 1) return 1;
   return passes_beside(plan.spec.exchange, plan.spec.pass_bytes,
@@ -222,6 +222,7 @@ int detail::passes_beside(const ExchangeOptions& exchange, std::int64_t pass_byt
   const std::int64_t bytes = sent_bytes * copies;
   const std::int64_t least =
       exchange.schedule == ExchangeSchedule::overlapped ? least_overlapped_passes : 1;
+  if (bytes <= pass_bytes) return static_cast<int>(least);
   const std::int64_t of_pass = std::min(pass_bytes, std::max((bytes + 3) / 4, bytes_worth_a_pass));
   const std::int64_t wanted = (bytes + of_pass - 1) / of_pass;
   return static_cast<int>(std::clamp(wanted, least, most_passes));

@@ -47,7 +47,7 @@ struct TransformPlan {
   std::vector<FieldGroup> groups;  ///< of fields, one after the other; the same on every rank
   ExchangePlan exchange;
   // Passes of an exchange, the same on every rank.
-  int n_passes;            ///< with slots beside the map, which is kept
+  int n_passes;            ///< with slots outside of the map, which is kept
   int n_passes_within;     ///< with slots in the map's memory
   int n_passes_consuming;  ///< with slots where the map is not yet, or no more
   /// Bytes of the device for a stage that copies its data there and back; known when the device

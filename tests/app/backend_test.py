@@ -165,11 +165,11 @@ class WithADevice(Synthesis):
     def setUpClass(cls):
         super().setUpClass()
         found = program.start((*cls.transform, "--backend", "cuda", "--dry-run"), cwd=cls.folder)
-        cls.obstacle = found.err if found.code != 0 else ""
+        cls.reason = found.err if found.code != 0 else ""
 
     def setUp(self):
-        if self.obstacle and "RINGWEAVE_DEVICE_EXPECTED" not in os.environ:
-            self.skipTest(self.obstacle.strip())
+        if self.reason and "RINGWEAVE_DEVICE_EXPECTED" not in os.environ:
+            self.skipTest(self.reason.strip())
 
     def test_results_are_those_of_the_host(self):
         job = (*self.transform, "--save-alm", "alm.h5")

@@ -50,7 +50,7 @@ TEST(MemoryEstimate, HoldsWhatIsBesideForEachPixel) {
   const TransformPlan plan = plan_of({0, 2});
   MemoryUse use = use_of(Operation::analysis_iterating);
   const MemoryEstimate without = estimate_memory(plan, use);
-  use.beside = {{"mask", 8}, {"rms of the noise", 24}};
+  use.extra_buffers = {{"mask", 8}, {"rms of the noise", 24}};
   const MemoryEstimate with = estimate_memory(plan, use);
   EXPECT_EQ(bytes_of(with, "mask"), 8 * n_pixels);
   EXPECT_EQ(bytes_of(with, "rms of the noise"), 24 * n_pixels);

@@ -114,7 +114,7 @@ TEST(ScalingPrediction, EveryWayToExchangeSendsNoMoreThanTheOneBefore) {
     ScalingPredictor predictor(healpix(64, lmax), typical_machine(), {});
     EXPECT_TRUE(predictor.at(1).ways.empty());
     for (const int n_ranks : {2, 8, 64, 1024}) {
-      const std::vector<ExchangeWay>& ways = predictor.at(n_ranks).ways;
+      const std::vector<ExchangeVariant>& ways = predictor.at(n_ranks).ways;
       ASSERT_EQ(ways.size(), 5u);
       EXPECT_GT(ways[0].sent_bytes, ways[1].sent_bytes);
       // Orders fold only above 2 nside.
@@ -158,7 +158,7 @@ TEST(ScalingPrediction, OnDevicesTakesCopiesAndStagedModes) {
   const ScalingPrediction& one = predictor.at(1);
   EXPECT_GT(one.seconds.copies.seconds, 0);
   EXPECT_EQ(one.seconds.exchange.seconds, 0);
-  const std::vector<ExchangeWay>& ways = predictor.at(4).ways;
+  const std::vector<ExchangeVariant>& ways = predictor.at(4).ways;
   ASSERT_EQ(ways.size(), 4u);
   EXPECT_EQ(ways[3].name, "staged");
   EXPECT_EQ(ways[3].sent_bytes, ways[2].sent_bytes);

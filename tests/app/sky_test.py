@@ -543,7 +543,7 @@ class OtherBeamsAndGrids(Sky):
         for method in ("ring", "split"):
             run = self.done("smooth", "a.fits", "r.fits", "--nside", 16, "--fwhm", "7deg", "--method", method, code=2)
             self.assertIn(f"--method {method} keeps the grid of the map", run.err)
-        self.assertIn("give the one it is to have too",
+        self.assertIn("give the one that it is to have too",
                       self.done("smooth", "a.fits", "r.fits", "--nside", 16, "--from-fwhm", "7deg", code=2).err)
         plan = self.done("smooth", "a.fits", "r.fits", "--nside", 16, "--fwhm", "7deg", "--dry-run").out
         self.assertIn("map on the new grid", plan)

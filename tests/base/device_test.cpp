@@ -13,9 +13,10 @@
 namespace ringweave::detail {
 namespace {
 
-TEST(Device, WithoutOneTheObstacleIsSaid) {
+TEST(Device, WithoutOneTheReasonIsSaid) {
   if (device_count() > 0) GTEST_SKIP() << "there is a CUDA device";
-  EXPECT_NE(device_obstacle().find("host backend"), std::string::npos) << device_obstacle();
+  EXPECT_NE(device_unavailable_reason().find("host backend"), std::string::npos)
+      << device_unavailable_reason();
 }
 
 TEST(Device, WithoutOneEveryUseIsAnErrorThatSaysWhatToDo) {
@@ -47,7 +48,7 @@ static_assert(!std::is_convertible_v<View<double, MemorySpace::device>, View<dou
 static_assert(!std::is_convertible_v<View<double>, View<double, MemorySpace::device>>);
 
 TEST(Device, CopiesThereAndBackAreEqual) {
-  if (device_count() == 0) GTEST_SKIP() << "no CUDA device: " << device_obstacle();
+  if (device_count() == 0) GTEST_SKIP() << "no CUDA device: " << device_unavailable_reason();
   choose_device(0);
   const std::vector<double> there{1, 2, 3, 4, 5};
   std::vector<double> back(5);
@@ -65,7 +66,7 @@ TEST(Device, AGraphHasNothingToLaunchBeforeItsRecording) {
 }
 
 TEST(Device, AGraphRepeatsWhatItRecorded) {
-  if (device_count() == 0) GTEST_SKIP() << "no CUDA device: " << device_obstacle();
+  if (device_count() == 0) GTEST_SKIP() << "no CUDA device: " << device_unavailable_reason();
   choose_device(0);
   const DeviceStream stream;
   DeviceBuffer<int, MemorySpace::pinned> host(2);
@@ -87,7 +88,7 @@ TEST(Device, AGraphRepeatsWhatItRecorded) {
 }
 
 TEST(Device, AGraphWhoseRecordingFailsLeavesTheStreamAsItWas) {
-  if (device_count() == 0) GTEST_SKIP() << "no CUDA device: " << device_obstacle();
+  if (device_count() == 0) GTEST_SKIP() << "no CUDA device: " << device_unavailable_reason();
   choose_device(0);
   const DeviceStream stream;
   DeviceBuffer<int> buffer(1);
@@ -103,7 +104,7 @@ TEST(Device, AGraphWhoseRecordingFailsLeavesTheStreamAsItWas) {
 }
 
 TEST(Device, AnEventOfADeviceIsWaitedFor) {
-  if (device_count() == 0) GTEST_SKIP() << "no CUDA device: " << device_obstacle();
+  if (device_count() == 0) GTEST_SKIP() << "no CUDA device: " << device_unavailable_reason();
   choose_device(0);
   const DeviceStream stream;
   DeviceBuffer<int> buffer(1);
@@ -115,7 +116,7 @@ TEST(Device, AnEventOfADeviceIsWaitedFor) {
 }
 
 TEST(Device, TooMuchMemoryIsAResourceError) {
-  if (device_count() == 0) GTEST_SKIP() << "no CUDA device: " << device_obstacle();
+  if (device_count() == 0) GTEST_SKIP() << "no CUDA device: " << device_unavailable_reason();
   choose_device(0);
   EXPECT_THROW(DeviceBuffer<double>(std::int64_t{1} << 45), ResourceError);
   DeviceBuffer<double> small(8);  // the device is still usable

@@ -92,7 +92,7 @@ double fractional_error(const KernelSplitSpec& spec, const KernelSplit& split) {
 TEST(KernelSplit, CountsTheSlowerPartWhereBothAreDoneAtOnce) {
   KernelSplitSpec spec = small_problem();
   const KernelSplit in_turn(spec);
-  spec.backends.at_once = true;
+  spec.backends.concurrent = true;
   const KernelSplit at_once(spec);
   for (const SplitCandidate& found : in_turn.scan())
     EXPECT_DOUBLE_EQ(found.total.seconds, found.harmonic.seconds + found.rings.seconds);

@@ -194,7 +194,7 @@ TEST_P(SplitSideBySide, AtOnceRefusesMapsOfAnotherShapeAndGoesOn) {
 }
 
 TEST_P(SplitSideBySide, OnADeviceIsAsOnTheHost) {
-  if (device_count() == 0) GTEST_SKIP() << "no CUDA device: " << device_obstacle();
+  if (device_count() == 0) GTEST_SKIP() << "no CUDA device: " << device_unavailable_reason();
   for (int n_harmonic = 0; n_harmonic < comm().size(); ++n_harmonic) {
     for (const int spin : {0, 2}) {
       const Smoothed<double> host = smooth<double>(n_harmonic, 2, {}, false, {}, spin);

@@ -79,7 +79,7 @@ void expect_every_mode_arrives(const PlanCase& of, const Communicator& comm, Dev
 }
 
 TEST_P(OnEveryRankCount, EveryModeArrivesFromDeviceToDevice) {
-  if (device_count() == 0) GTEST_SKIP() << "no CUDA device: " << device_obstacle();
+  if (device_count() == 0) GTEST_SKIP() << "no CUDA device: " << device_unavailable_reason();
   choose_device(comm().node_local().rank());
   const DeviceStream stream;
   for (const PlanCase& plan_case : small_cases()) {

@@ -41,7 +41,7 @@ class QueuedMemory {
       machine_.launch(launch, launch.n_blocks);
     });
   }
-  double take_largest() {
+  double pop_largest() {
     wait_for_work();
     double largest = 0;
     for (double& of_block : largest_)

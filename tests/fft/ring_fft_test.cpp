@@ -32,7 +32,7 @@ void expect_spectra_stand_for_pixels(RingFft& fft, const RingFftShape& shape) {
     weights[r] = 0.5 + 0.1 * static_cast<double>(r % 7);
   RingSpectra& of_rings = *fft.spectra();
   auto spectra = pixels;
-  of_rings.take(map_view(shape, spectra));
+  of_rings.from_pixels(map_view(shape, spectra));
 
   auto wanted = modes;
   auto found = modes;
@@ -259,8 +259,8 @@ TEST(RingFft, FloatMapsAgreeToSinglePrecisionInBothDirections) {
 
   auto spectra = map;
   auto spectra_float = map_float;
-  fft->spectra()->take(map_view(shape, spectra));
-  fft->spectra()->take(map_view(shape, spectra_float));
+  fft->spectra()->from_pixels(map_view(shape, spectra));
+  fft->spectra()->from_pixels(map_view(shape, spectra_float));
   EXPECT_LE(difference(spectra_float, spectra).rms, tolerance::single_storage);
   const std::vector<double> widened_spectra(spectra_float.begin(), spectra_float.end());
   from_float = from_double = random_modes(shape, 20);
@@ -306,7 +306,7 @@ TEST(RingFft, ThreadCountDoesNotChangeABit) {
     fft->synthesize(view(modes), map_view(shape, map));
     fft->adjoint(map_view(shape, map), {}, view(back));
     auto spectra = random_map(shape, 19);
-    fft->spectra()->take(map_view(shape, spectra));
+    fft->spectra()->from_pixels(map_view(shape, spectra));
     auto residual = modes;
     const double squares =
         fft->spectra()->apply(SpectrumOperator::adjoint_of_residual,

@@ -14,7 +14,7 @@ class RowBands : public OnEveryRankCount {
   /// A scheme of the rows of this rank, and that of whole planes.
   void expect_whole_planes(const GyroSpec& spec, int n_threads = 1) const {
     const PlaneGrid& grid = spec.grid;
-    const std::vector<std::int64_t> cuts = even_cuts(grid.y.size, comm().size());
+    const std::vector<std::int64_t> cuts = equal_partition(grid.y.size, comm().size());
     const RowShare share{cuts[to_size(comm().rank())], cuts[to_size(comm().rank()) + 1],
                          comm().rank(), comm().size()};
     constexpr std::int64_t most_planes = 3;

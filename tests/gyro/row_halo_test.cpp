@@ -60,7 +60,7 @@ TEST(RowHalo, PlansOfAllPartsMatch) {
         for (const std::int64_t halo : {0, 1, 2, 5, 19, 50}) {
           SCOPED_TRACE(testing::Message() << n << " rows, " << n_parts << " parts, halo " << halo
                                           << ", boundary " << static_cast<int>(boundary));
-          const std::vector<std::int64_t> cuts = even_cuts(n, n_parts);
+          const std::vector<std::int64_t> cuts = equal_partition(n, n_parts);
           std::vector<HaloPlan> plans;
           for (int part = 0; part < n_parts; ++part) {
             plans.push_back(plan_row_halo(boundary, cuts, part, halo, 3));
@@ -77,7 +77,7 @@ TEST(RowHalo, PlansOfAllPartsMatch) {
 TEST(RowHalo, IsPlannedForManyParts) {
   constexpr int n_parts = 16384;
   for (const PlaneBoundary boundary : boundaries) {
-    const std::vector<std::int64_t> cuts = even_cuts(50000, n_parts);
+    const std::vector<std::int64_t> cuts = equal_partition(50000, n_parts);
     std::vector<HaloPlan> plans;
     for (int part = 0; part < n_parts; ++part)
       plans.push_back(plan_row_halo(boundary, cuts, part, 10, 1000));

@@ -34,7 +34,7 @@ inline GyroSpec stencil_spec(const PlaneGrid& grid, GyroMethod method, std::vect
 }
 
 /// The first row of each part, and the end of the last.
-inline std::vector<std::int64_t> even_cuts(std::int64_t n, std::int64_t n_parts) {
+inline std::vector<std::int64_t> equal_partition(std::int64_t n, std::int64_t n_parts) {
   std::vector<std::int64_t> cuts;
   for (std::int64_t part = 0; part <= n_parts; ++part) cuts.push_back(n * part / n_parts);
   return cuts;

@@ -13,9 +13,10 @@ SOURCES = {".cpp", ".hpp", ".cu", ".cuh", ".inc", ".py", ".sh", ".cmake", ".in",
 SOURCE_NAMES = {"CMakeLists.txt", "Makefile", "run", "Dockerfile"}
 TOPS = (".ci", "bench", "cmake", "examples", "include", "jobs", "packaging", "perf_models", "scripts", "src", "tests")
 DOCSTRING = re.compile(r"\s*///(?!<)")
-# Words with which a clause begins that leaves its verb or its subject to be guessed.
-NO_BEGINNING = re.compile(r"\s*/// (After|As|At|Before|Beside|Between|By|For|From|How|If|In|Of|On|Over|So|That|To|What|When|"
-                          r"Where|Whether|Which|Who|Why|With)\b")
+# Words with which a clause begins that leaves its verb or its subject to be guessed. "Error  " is the title of a
+# paragraph, which a sentence about the thing must precede.
+NO_BEGINNING = re.compile(r"\s*/// (Error  |--|(After|As|At|Before|Beside|Between|By|For|From|How|If|In|Not|Of|On|Over|"
+                          r"So|That|Those|To|What|When|Where|Whether|Which|Who|Why|With|Without)\b)")
 MOST_LINES = 600
 MOST_BYTES_OF_PICTURE = 300_000
 
@@ -40,7 +41,7 @@ def file_offences(root, path):
 
 
 def modules(root):
-    """Returns the folders that must have a README: every CMake target, and the folders beside the modules."""
+    """Returns the folders that must have a README: every CMake target, and some other folders."""
     for listing in sorted((root / "src").rglob("CMakeLists.txt")):
         yield listing.parent
     for name in ("perf_models", "jobs", "docs", "examples", "packaging"):

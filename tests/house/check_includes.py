@@ -30,7 +30,7 @@ MAY_USE = {
 SUBMODULES = {
     "sphere": {"kernel": []},
     "distribute": {"mpi": [], "exchange": ["mpi"], "halo": ["mpi"], "points": ["mpi"]},
-    "legendre": {"shared": ["host"], "host": ["shared"], "cuda": ["shared"]},
+    "legendre": {"shared": [], "host": ["shared"], "cuda": ["shared"]},
     "convolve": {"ring": [], "split": ["ring"]},
     "io": {"fits": [], "hdf5": []},
     "app": {"plot": [], "cli": [], "predict": [], "jobs": ["predict"], "report": ["predict"],

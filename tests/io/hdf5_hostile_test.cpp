@@ -164,7 +164,7 @@ TEST_F(Hdf5FromStrangers, TextsInADamagedHeapAreRefused) {
     std::string broken = whole;
     broken.replace(at, bytes.size(), bytes);
     test::on_root(comm_, [&] { test::write_text(path_, broken); });
-    expect_data_error("is broken; copy the file anew");
+    expect_data_error("is broken; copy the file again");
   }
 }
 

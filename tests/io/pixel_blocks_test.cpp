@@ -38,7 +38,7 @@ void expect_blocks_carry(const LocalRings& rings, Ordering ordering, std::int64_
     blocks.select(first, count);
     blocks.take(std::span<const double>(file).subspan(to_size(first), to_size(count)), map.data());
     blocks.give(std::span(sent).subspan(to_size(first), to_size(count)), map.data());
-    blocks.hide_others(std::span(hidden).subspan(to_size(first), to_size(count)));
+    blocks.mask_unowned(std::span(hidden).subspan(to_size(first), to_size(count)));
   }
   const std::vector<std::int64_t> pixels = test::source_pixels(rings);
   std::int64_t given = 0;

@@ -125,7 +125,8 @@ TEST_F(TableFile, TheUnitOfSpectraIsReadFromComments) {
 }
 
 TEST_F(TableFile, ColumnsThatAreNoSpectraAreNamed) {
-  EXPECT_EQ(spectra_file("# l TT XX EE\n0 1 2 3\n").left_out, (std::vector<std::string>{"XX"}));
+  EXPECT_EQ(spectra_file("# l TT XX EE\n0 1 2 3\n").ignored_columns,
+            (std::vector<std::string>{"XX"}));
 }
 
 TEST_F(TableFile, DlOfThePotentialAreSpectraOfItsGradient) {

@@ -9,14 +9,14 @@
 
 #include "base/checked_cast.hpp"
 #include "legendre/deconvolved_rows.hpp"
-#include "legendre/host/theta_fft.hpp"
 #include "legendre/legendre_problem.hpp"
+#include "legendre/shared/resampled_modes.hpp"
 
 namespace ringweave::detail {
 
 inline std::int64_t rows_for(double oversampling, int lmax) {
   auto n = static_cast<std::int64_t>(std::ceil(oversampling * (lmax + 1)) + 3) / 4 * 4;
-  while (!columns::ThetaFft::is_smooth(n)) n += 4;
+  while (!has_theta_fft(n)) n += 4;
   return n;
 }
 

@@ -107,7 +107,7 @@ Deviation resampling_error(const RingGrid& target, std::int64_t degree) {
 
 RingGrid grid_with_poles(std::int64_t degree) { return RingGrid::clenshaw_curtis(degree + 12); }
 
-/// Without its mirror image, unevenly spaced.
+/// Returns a grid without its mirror image, unevenly spaced.
 RingGrid lopsided_grid(std::int64_t degree) {
   const RingGrid full = RingGrid::healpix(degree / 3 + 2);
   std::vector<RingId> kept;

@@ -68,7 +68,7 @@ TEST(PointMemory, PredictionIsWithinATenthOfWhatIsAllocated) {
   }
 }
 
-/// Returns the most bytes of all buffers while work() runs, beside those before it.
+/// Returns the most bytes of all buffers while work() runs, in addition to those before it.
 template <class Work>
 std::int64_t most_bytes_of(const Work& work) {
   const std::int64_t before = MemoryMeter::current_bytes();

@@ -16,7 +16,7 @@ class OnDevices : public OnEveryRankCount {
  protected:
   void SetUp() override {
     OnEveryRankCount::SetUp();
-    if (device_count() == 0) GTEST_SKIP() << "no CUDA device: " << device_obstacle();
+    if (device_count() == 0) GTEST_SKIP() << "no CUDA device: " << device_unavailable_reason();
     choose_device(Communicator::world().node_local().rank());
   }
 };

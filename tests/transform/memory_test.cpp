@@ -140,7 +140,7 @@ TEST_P(ExchangeMemory, InPassesTransformsThatKeepTheirInputNeed175) {
   EXPECT_LE(high_water_ratio(transform_, [&] { adjoint_of(transform_, map); }), 1.75);
 }
 
-/// Eight maps, with a limit on the ring modes. Beside input and output (1) there are the modes of
+/// Eight maps, with a limit on the ring modes. Besides input and output (1) there are the modes of
 /// those processed at once, 0.77 of 8 at nside 512, and tables.
 class BatchMemory : public testing::Test {
  protected:

@@ -33,7 +33,7 @@ void declare_common(CLI::App& app, CommonOptions& options) {
       ->check(positive_number());
   group
       .choice("--progress", options.progress, {"auto", "on", "off"},
-              "Tells the work under way and how long it will take: a line on the terminal, without "
+              "Shows the work under way and how long it will take: a line on the terminal, without "
               "one plain "
               "lines on stderr; auto: of these one in 30 s.")
       ->capture_default_str();
@@ -86,7 +86,7 @@ void declare_synthesize(CLI::App& command, SynthesizeOptions& options) {
               "a_lm or spectrum; without one any unit may be given. Default: that of the a_lm.");
   declare_grid(command, options.transform);
   declare_transform(command, options.transform, {"T", "TQU", "QU"},
-                    {"that of the a_lm; with --cl what the grid holds, 3 nside - 1 on HEALPix.",
+                    {"that of the a_lm; with --cl that of the grid, 3 nside - 1 on HEALPix.",
                      "lmax.", "that of the a_lm; with --cl double."});
   declare_backend(command, options.transform);
   declare_maps(command, options.maps);
@@ -109,7 +109,7 @@ void declare_analyze(CLI::App& command, AnalyzeOptions& options) {
       "Divide the spectra by the mean of the squares of --mask over the sky, 0 to 1 (printed; "
       "f_sky for a mask of 0 and 1), since masked sky has no power. Default: do not.");
   declare_transform(command, options.transform, {"T", "TQU", "QU"},
-                    {"what the grid holds, 3 nside - 1 on HEALPix.", "lmax.", "that of the map."});
+                    {"that of the grid, 3 nside - 1 on HEALPix.", "lmax.", "that of the map."});
   declare_backend(command, options.transform);
   declare_analysis(command, options.analysis, {"restore", "zero", "fail"},
                    {"3, on exact grids 0.",
@@ -191,15 +191,15 @@ void declare_smooth(CLI::App& command, SmoothOptions& options) {
           "0: all ranks do both parts, one after the other. Default: the fastest by prediction.")
       ->check(non_negative_number());
   declare_transform(command, options.transform, {"T", "TQU", "QU", "all"},
-                    {"what the grid holds, 3 nside - 1 on HEALPix (--compat f90: 2 nside).",
-                     "lmax.", "that of the map."});
+                    {"that of the grid, 3 nside - 1 on HEALPix (--compat f90: 2 nside).", "lmax.",
+                     "that of the map."});
   declare_backend(command, options.transform);
   command.get_option("--stage")
       ->type_name("PART=PLACE,PART=PLACE")
       ->description(
           "Where parts run, each on the host or on a GPU (cuda): legendre and fft, the stages of a "
           "transform; with --method split: harmonic and rings, the parts of the kernel. A stage "
-          "alone on a GPU copies its data there and back. Default: what --backend says.");
+          "alone on a GPU copies its data there and back. Default: the places of --backend.");
   declare_analysis(command, options.analysis, {"restore", "zero", "normalize", "fail"},
                    {"3 (--compat changes it), on exact grids and with --method ring or split 0.",
                     "UNSEEN pixels: zero for the transform and UNSEEN again (restore), or left as "
@@ -271,7 +271,7 @@ void declare_interpolate(CLI::App& command, InterpolateOptions& options) {
   declare_variable(command, options.variable);
   declare_transform(
       command, options.transform, {"T", "TQU", "QU"},
-      {"that of the a_lm, or what the map's grid holds, 3 nside - 1 on HEALPix; with "
+      {"that of the a_lm, or of the map's grid, 3 nside - 1 on HEALPix; with "
        "--adjoint it must be given.",
        "that of the a_lm, but at most lmax; without a_lm lmax.", "that of the input."});
   OptionGroup(command, transform_group)
@@ -361,7 +361,7 @@ void declare_lens(CLI::App& command, LensOptions& options) {
               "Unit of the map, as for synthesize. Default: that of the a_lm or spectrum.");
   declare_grid(command, options.transform);
   declare_transform(command, options.transform, {"T", "TQU", "QU"},
-                    {"that of the a_lm; of a spectrum or a map what the grid holds, 3 nside - 1 on "
+                    {"that of the a_lm; for a spectrum or a map that of the grid, 3 nside - 1 on "
                      "HEALPix; with --adjoint it must be given.",
                      "that of the a_lm, but at most lmax; without a_lm lmax.",
                      "that of the input; with --cl double."});

@@ -25,8 +25,8 @@ class FlatConfig : public CLI::ConfigBase {
   explicit FlatConfig(const CLI::App* app) : app_(app) {
     comment('\0');  // from_config() cuts comments itself: # in quotes begins none
   }
-  /// Error  UsageError where a key is set twice or names another configuration file, a text in
-  ///        quotes does not end, or a table is of no command.
+  /// Returns the options that a file sets. Error  UsageError where a key is set twice or names
+  /// another configuration file, a text in quotes does not end, or a table is of no command.
   std::vector<CLI::ConfigItem> from_config(std::istream& input) const override;
 
  private:

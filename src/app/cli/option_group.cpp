@@ -56,8 +56,8 @@ void declare_cl_kind(CLI::App& command, std::string& target, const std::string& 
   OptionGroup(command, own_group)
       .choice("--cl-kind", target, {"cl", "dl"},
               what +
-                  ": the numbers are C_l, or D_l = l(l+1)C_l/2pi. Default: what the header of "
-                  "the file says, else cl.");
+                  ": the numbers are C_l, or D_l = l(l+1)C_l/2pi. Default: the kind that the "
+                  "header of the file states, else cl.");
 }
 
 void declare_variable(CLI::App& command, std::string& target) {
@@ -93,7 +93,7 @@ void declare_stage(CLI::App& command, TransformOptions& options, CLI::Option* ba
   OptionGroup(command, transform_group)
       .value("--stage", options.stage, "legendre=PLACE,fft=PLACE",
              "Run each stage of a transform on the host or on a GPU (cuda); one stage alone on a "
-             "GPU copies its data there and back. Default: what --backend says.")
+             "GPU copies its data there and back. Default: the places of --backend.")
       ->excludes(backend);
 }
 
@@ -109,7 +109,7 @@ void declare_transform(CLI::App& command, TransformOptions& options,
   group.choice("--fields", options.fields, fields,
                std::string("Fields of the transform") +
                    (has_all ? "; all: every column, as scalar fields" : "") +
-                   ". Default: what the input holds.");
+                   ". Default: those that the input holds.");
   group.choice("--precision", options.precision, {"single", "double"},
                std::string("Storage of maps and a_lm; arithmetic is double. Default: ") +
                    defaults.precision);

@@ -103,8 +103,7 @@ struct InterpolateOptions {
 
 struct LensOptions {
   TransformOptions transform;
-  std::vector<std::string>
-      files;  ///< what --inverse moves back, where it is given, then the output
+  std::vector<std::string> files;  ///< the input of --inverse, where it is given, then the output
   std::string alm, cl, adjoint;
   std::string potential, potential_kind, curl, seed, cl_kind, unit;
   std::string save_alm, save_potential, deflection;
@@ -122,7 +121,7 @@ struct LensOptions {
 struct GyroaverageOptions {
   std::string input, output, field;
   std::string rho, rho_file, rho_field;  ///< one of them, or the axis rho of the input
-  std::string method;                    ///< empty: what suits the nodes
+  std::string method;                    ///< empty: one that suits the nodes
   std::string combine = "each", weights;
   std::string boundary = "zero", targets = "same", domain;
   std::string backend = "auto", precision;

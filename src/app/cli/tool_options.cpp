@@ -76,8 +76,9 @@ void declare_plot(CLI::App& command, PlotOptions& options) {
               "Values beyond show as arrow heads of the colour bar. log and asinh cut less.");
   group
       .choice("--scale", options.scale, {"linear", "log", "asinh"},
-              "How values are spread over the colours of a map. log: what is not positive stays "
-              "blank and is counted. asinh: linear around 0, logarithmic beyond, for both signs.")
+              "How values are spread over the colours of a map. log: values that are not positive "
+              "stay blank and are counted. asinh: linear around 0, logarithmic beyond, for both "
+              "signs.")
       ->capture_default_str();
   group
       .value("--linear-range", options.linear_range, "X",
@@ -91,7 +92,7 @@ void declare_plot(CLI::App& command, PlotOptions& options) {
               "Point in the middle of the view of the whole sky, north up there, e.g. 180deg,0deg. "
               "Default: 0deg,0deg.");
   group.value("--title", options.title, "TEXT",
-              "Above the picture. Default: what the column holds, and its unit.");
+              "Text above the picture. Default: the quantity of the column, and its unit.");
   group
       .choice("--colours,--colors", options.colours,
               {"auto", "polar", "sky", "meadow", "grey", "viridis", "planck"},
@@ -116,7 +117,7 @@ void declare_plot(CLI::App& command, PlotOptions& options) {
       ->capture_default_str();
   group
       .value("--dpi", options.dpi, "N",
-             "Pixels to an inch, 10 to 10000: the size of PDF and SVG, and what PNG says of it.")
+             "Pixels per inch, 10 to 10000: the size of PDF and SVG, and the size stated in PNG.")
       ->check(number_within(10, 10000))
       ->capture_default_str();
 }
@@ -168,7 +169,7 @@ void declare_model(CLI::App& command, ModelOptions& options) {
       ->check(number_within(1e-13, 0.1));
   declare_grid(command, options.transform);
   declare_transform(command, options.transform, {"T", "TQU", "QU"},
-                    {"what the grid holds, 3 nside - 1 on HEALPix.", "lmax.", "double."});
+                    {"that of the grid, 3 nside - 1 on HEALPix.", "lmax.", "double."});
   auto* backend = group.value(
       "--backend", options.transform.backend, "auto|host|cuda",
       "Where to compute; cuda: on a GPU for each rank, auto: on GPUs if the machine has any.");

@@ -221,7 +221,7 @@ MemoryEstimate plan_of(Run& run, const AlmJob& job, Precision precision) {
                .n_read = ssize64(job.sum.paths)};
   plan.n_held = std::min<std::int64_t>(plan.n_read, 2);
   if (job.rotation && job.rotation->theta != 0)
-    plan.beside.push_back(rotation_memory(run.comm, plan));
+    plan.extra_buffers.push_back(rotation_memory(run.comm, plan));
   return record_plan(run, plan);
 }
 
@@ -261,7 +261,7 @@ int alm(Run& run, const AlmOptions& options) {
   const Precision precision = storage_precision(options.precision, job.sum.header().precision);
   const MemoryEstimate estimate = plan_of(run, job, precision);
   run.outputs.require_writable();
-  require_memory(run, estimate);
+  require_memory(run.comm, estimate);
   if (run.options.dry_run) return 0;
   with_storage(precision, [&](auto storage) { run_with<decltype(storage)>(run, job); });
   run.conclusion =

@@ -200,7 +200,7 @@ int analyze_alms(Run& run, const AnalyzeOptions& options, const Inputs& inputs) 
                         .n_read = n_files,
                         .n_written = 0});
   run.outputs.require_writable();
-  require_memory(run, estimate);
+  require_memory(run.comm, estimate);
   if (run.options.dry_run) return 0;
   with_storage(precision, [&](auto storage) {
     write_spectra_of<decltype(storage)>(run, options, inputs, choices, layout, unit);
@@ -271,7 +271,7 @@ int analyze(Run& run, const AnalyzeOptions& options) {
            2 * components *
            static_cast<double>(AlmLayout(spec.lmax, spec.mmax).size() * bytes_of(precision))});
   run.outputs.require_writable();
-  require_memory(run, estimate);
+  require_memory(run.comm, estimate);
   if (run.options.dry_run) return 0;
 
   const std::string name = skies.front().choice.name;

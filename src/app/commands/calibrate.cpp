@@ -23,13 +23,13 @@ namespace {
 void say_curve(Run& run, const char* name, const CostCurve& curve, const char* unit) {
   const CostCurve::Point& first = curve.points().front();
   const CostCurve::Point& last = curve.points().back();
-  run.say(fmt::format("  {:<24} {:>9.3g} at {:<8.6g} {:>9.3g} at {:<10.8g} {:<22} +- {:.0f} %",
-                      name, first.seconds, first.size, last.seconds, last.size, unit,
-                      100 * curve.uncertainty()));
+  run.print_line(fmt::format(
+      "  {:<24} {:>9.3g} at {:<8.6g} {:>9.3g} at {:<10.8g} {:<22} +- {:.0f} %", name, first.seconds,
+      first.size, last.seconds, last.size, unit, 100 * curve.uncertainty()));
 }
 
 void say_network(Run& run, const char* name, const Network& network, const std::string& note) {
-  run.say(
+  run.print_line(
       fmt::format("  {:<24} {:.3g} s + {:.3g} s a byte; above {:.0f} bytes {:.3g} s + {:.3g} s "
                   "a byte{}",
                   name, network.short_latency, network.short_byte, network.longest_short,
@@ -38,7 +38,7 @@ void say_network(Run& run, const char* name, const Network& network, const std::
 }
 
 void say_device(Run& run, const DeviceCosts& device) {
-  run.say(fmt::format("{}; seconds of a rank that has it for itself", device.name));
+  run.print_line(fmt::format("{}; seconds of a rank that has it for itself", device.name));
   say_curve(run, "Legendre, scalar", device.legendre_scalar, "a FLOP, by lmax");
   say_curve(run, "Legendre, spin", device.legendre_spin, "a FLOP, by lmax");
   say_curve(run, "ring FFT", device.ring_fft, "a byte of pixels");
@@ -53,8 +53,8 @@ void say_device(Run& run, const DeviceCosts& device) {
 }
 
 void say_machine(Run& run, const Machine& machine) {
-  run.say(fmt::format("{}, {} rank(s) x {} thread(s); seconds of one thread", machine.name,
-                      machine.n_ranks, machine.n_threads));
+  run.print_line(fmt::format("{}, {} rank(s) x {} thread(s); seconds of one thread", machine.name,
+                             machine.n_ranks, machine.n_threads));
   say_curve(run, "Legendre, scalar", machine.legendre_scalar, "a FLOP, by lmax");
   say_curve(run, "Legendre, spin", machine.legendre_spin, "a FLOP, by lmax");
   say_curve(run, "ring FFT", machine.ring_fft, "a byte of pixels");
@@ -118,9 +118,9 @@ int calibrate(Run& run, const CalibrateOptions& options) {
   sizes.most_nside = options.nside;
   sizes.least_nside = std::min(sizes.least_nside, sizes.most_nside);
   sizes.repeats = options.repeats;
-  const std::string time = time_text(predict_calibration(run, sizes, backend));
+  const std::string time = time_text(predict_calibration(run.comm, run.machine, sizes, backend));
   if (run.options.dry_run) {
-    run.say(fmt::format(
+    run.print_line(fmt::format(
         "plan: transforms, convolutions and files of nside {} to {}, {} turns: about {}{}",
         sizes.least_nside, sizes.most_nside, sizes.repeats, time,
         backend == Backend::cuda ? "; transforms, convolutions and points on GPUs too" : ""));
@@ -129,8 +129,10 @@ int calibrate(Run& run, const CalibrateOptions& options) {
   run.note(
       fmt::format("measuring takes about {}; a lower --nside or --repeats makes it shorter", time));
   const std::filesystem::path folder = std::filesystem::path(options.output).parent_path();
-  const Machine machine =
-      calibrate_machine(run, sizes, backend, folder.empty() ? "." : folder.string());
+  const int n_sharers = backend == Backend::cuda ? ranks_of_device(run) : 1;
+  Machine machine = calibrate_machine(run.comm, run.progress, sizes, backend, n_sharers,
+                                      folder.empty() ? "." : folder.string());
+  machine.date = utc_now();
   write_machine(run, options.output, machine);
   return 0;
 }

@@ -188,7 +188,7 @@ std::vector<Difference> compare_planes(Run& run, const CompareOptions& options) 
 
 /// Returns sqrt(sigma_XX sigma_YY) for a spectrum XY; 0 where one of them is missing. A spectrum
 /// such as EB may be rounding alone, and then has no scale of its own; neither has BB of a sky
-/// without B, so each sigma is at least that of rounding beside the strongest field.
+/// without B, so each sigma is at least that of rounding relative to the strongest field.
 double sigma_of_fields(const Spectra& spectra, Spectra::Name name, int lmax) {
   constexpr double rounding = 1e-12;
   double strongest = 0;
@@ -234,8 +234,8 @@ int compare_with_expectation(Run& run, const CompareOptions& options, const Spec
     throw UsageError(fmt::format("--lmax {}: the spectra end at {} and {}", lmax, measured.lmax(),
                                  expected.lmax()));
   }
-  run.say(fmt::format("{:<10}{:>16}{:>18}{:>22}", "spectrum", "mean ratio", "chi^2 per degree",
-                      "deviation in sigma"));
+  run.print_line(fmt::format("{:<10}{:>16}{:>18}{:>22}", "spectrum", "mean ratio",
+                             "chi^2 per degree", "deviation in sigma"));
   bool plausible = true;
   for (const Spectra::Name name : {Spectra::TT, Spectra::EE, Spectra::BB, Spectra::TE}) {
     if (!measured.has(name) || !expected.has(name)) continue;
@@ -255,8 +255,8 @@ int compare_with_expectation(Run& run, const CompareOptions& options, const Spec
     if (degrees == 0) continue;
     const double deviation = (chi_square - degrees) / std::sqrt(2.0 * degrees);
     plausible = plausible && std::abs(deviation) < 5;
-    run.say(fmt::format("{:<10}{:>16.5f}{:>18.4f}{:>22.2f}", Spectra::names[to_size(name)],
-                        ratio / weight, chi_square / degrees, deviation));
+    run.print_line(fmt::format("{:<10}{:>16.5f}{:>18.4f}{:>22.2f}", Spectra::names[to_size(name)],
+                               ratio / weight, chi_square / degrees, deviation));
   }
   return plausible ? 0 : 1;
 }
@@ -296,18 +296,18 @@ int compare(Run& run, const CompareOptions& options) {
                     "hold different things; compare maps with maps, a_lm with a_lm, "
                     "spectra with spectra");
   }
-  run.say(fmt::format("{:<18}{:>14}{:>14}{:>14}{:>14}{:>12}", "column", "max |a-b|", "rms a-b",
-                      "rms / rms b", "max / sigma b", "one-sided"));
+  run.print_line(fmt::format("{:<18}{:>14}{:>14}{:>14}{:>14}{:>12}", "column", "max |a-b|",
+                             "rms a-b", "rms / rms b", "max / sigma b", "one-sided"));
   bool equal = true;
   for (const Difference& d : differences) {
     const double relative_rms = d.b_rms() > 0 ? d.rms() / d.b_rms() : d.rms() > 0 ? INFINITY : 0;
-    run.say(fmt::format("{:<18}{:>14.4e}{:>14.4e}{:>14.4e}{:>14.4e}{:>12}", d.name, d.largest,
-                        d.rms(), relative_rms, d.relative(), d.one_sided));
+    run.print_line(fmt::format("{:<18}{:>14.4e}{:>14.4e}{:>14.4e}{:>14.4e}{:>12}", d.name,
+                               d.largest, d.rms(), relative_rms, d.relative(), d.one_sided));
     const bool broken = d.a_broken + d.b_broken > 0;
     equal = equal && d.relative() <= options.tolerance && d.one_sided == 0 && !broken;
     if (broken) {
-      run.say(fmt::format("  {}: NaN or infinite at {} places of {} and {} of {}; not equal",
-                          d.name, d.a_broken, options.a, d.b_broken, options.b));
+      run.print_line(fmt::format("  {}: NaN or infinite at {} places of {} and {} of {}; not equal",
+                                 d.name, d.a_broken, options.a, d.b_broken, options.b));
     }
     run.report["differences"][d.name] = {{"max", d.largest},
                                          {"rms", d.rms()},

@@ -40,7 +40,7 @@ void conclude(Run& run, const GyroJob& job) {
 
 /// Plans batches, on the host where the device that --backend auto took has too little memory.
 GyroBatches plan_job(Run& run, GyroJob& job) {
-  return made_where_it_fits(run, job.options.backend, job.spec.backend, [&] {
+  return make_with_host_fallback(run, job.options.backend, job.spec.backend, [&] {
     GyroBatches batches = plan_batches(run, job);
     if (job.options.backend == "auto" && job.spec.backend == Backend::cuda)
       require_memory(run, job, batches);

@@ -74,7 +74,7 @@ void describe_column(Run& run, MapReader& reader, int column, View<const double>
   const double mean = comm.sum(sum) / area;
   const double sigma = std::sqrt(std::max(0.0, comm.sum(square_sum) / area - mean * mean));
   const MapColumn& named = reader.header().columns[to_size(column)];
-  run.say(
+  run.print_line(
       fmt::format("  {:<18} {:<8} min {:.6g}  max {:.6g}  mean {:.6g}  sigma {:.6g}  unseen {}{}",
                   named.name, named.unit.empty() ? "-" : named.unit, comm.min(low), comm.max(high),
                   mean, sigma, comm.sum(holes),
@@ -85,31 +85,33 @@ void describe_column(Run& run, MapReader& reader, int column, View<const double>
 /// The processing in one line; with --provenance the whole history and all keywords.
 void describe_origin(Run& run, const FileOrigin& origin, const InfoOptions& options) {
   if (const std::string text = processing_text(origin); !text.empty())
-    run.say("  made with " + text);
+    run.print_line("  made with " + text);
   if (!options.provenance) return;
-  if (origin.history.empty()) run.say("  history: none; the file does not say how it was made");
-  for (const std::string& line : origin.history) run.say("  history: " + line);
-  for (const std::string& line : origin.comments) run.say("  comment: " + line);
+  if (origin.history.empty())
+    run.print_line("  history: none; the file does not say how it was made");
+  for (const std::string& line : origin.history) run.print_line("  history: " + line);
+  for (const std::string& line : origin.comments) run.print_line("  comment: " + line);
   for (const Keyword& keyword : origin.keywords)
-    run.say(fmt::format("  keyword: {} = {}", keyword.name, text_of_value(keyword)));
+    run.print_line(fmt::format("  keyword: {} = {}", keyword.name, text_of_value(keyword)));
 }
 
 void describe_map(Run& run, const std::string& path, const InfoOptions& options,
                   MapReader& reader) {
   const MapHeader& header = reader.header();
-  run.say(fmt::format("{}: map, {}, {}, {}, {} precision, {} column(s), coordinates {}", path,
-                      header.grid->name(), header.ordering == Ordering::ring ? "RING" : "NESTED",
-                      header.coverage == SkyCoverage::full
-                          ? "full sky"
-                          : fmt::format("partial sky of {} pixels", header.listed_pixels),
-                      name_of(header.precision), header.columns.size(),
-                      header.coordsys.empty() ? "not given" : header.coordsys));
+  run.print_line(fmt::format("{}: map, {}, {}, {}, {} precision, {} column(s), coordinates {}",
+                             path, header.grid->name(),
+                             header.ordering == Ordering::ring ? "RING" : "NESTED",
+                             header.coverage == SkyCoverage::full
+                                 ? "full sky"
+                                 : fmt::format("partial sky of {} pixels", header.listed_pixels),
+                             name_of(header.precision), header.columns.size(),
+                             header.coordsys.empty() ? "not given" : header.coordsys));
   describe_origin(run, header.origin, options);
   if (header.polarisation_was_iau)
-    run.say("  POLCCONV IAU: the sign of U is changed to COSMO on reading");
-  for (const std::string& warning : header.warnings) run.say("  odd: " + warning);
+    run.print_line("  POLCCONV IAU: the sign of U is changed to COSMO on reading");
+  for (const std::string& warning : header.warnings) run.print_line("  odd: " + warning);
   if (header.grid->nside() == 0 && !has_weights(*header.grid))
-    run.say("  mean and sigma are over pixels, not over area: the grid has no weights");
+    run.print_line("  mean and sigma are over pixels, not over area: the grid has no weights");
   const LocalRings rings = bands_of_pixels(run.comm, header.grid);
   auto map = agreed(run.comm, [&] { return MapBuffer<double>(1, rings.n_pixels()); });
   const auto areas = agreed(run.comm, [&] { return pixel_areas(rings); });
@@ -121,13 +123,13 @@ void describe_map(Run& run, const std::string& path, const InfoOptions& options,
 
 void describe_alm(Run& run, const std::string& path, const InfoOptions& options,
                   const AlmHeader& header) {
-  run.say(fmt::format(
+  run.print_line(fmt::format(
       "{}: a_lm, lmax {}, mmax {}, components {}, {} precision, unit {}, coordinates {}", path,
       header.lmax, header.mmax, fmt::join(header.components, ", "), name_of(header.precision),
       header.unit.empty() ? "-" : header.unit,
       header.coordsys.empty() ? "not given" : header.coordsys));
   describe_origin(run, header.origin, options);
-  for (const std::string& warning : header.warnings) run.say("  odd: " + warning);
+  for (const std::string& warning : header.warnings) run.print_line("  odd: " + warning);
 }
 
 /// Tells whether TT may be b_T: C_l of the sky have little or nothing at l = 0 and 1.
@@ -146,26 +148,26 @@ void describe_spectra(Run& run, const std::string& path, const InfoOptions& opti
     if (spectra.has(static_cast<Spectra::Name>(s)))
       names += fmt::format(" {}", Spectra::names[to_size(s)]);
   }
-  run.say(fmt::format("{}: spectra{}, lmax {}, {} {}, unit {}", path, names, spectra.lmax(),
-                      name_of_kind(file),
-                      file.is_stated ? "as its header says" : "(its header does not say)",
-                      file.unit.empty() ? "-" : file.unit));
+  run.print_line(fmt::format("{}: spectra{}, lmax {}, {} {}, unit {}", path, names, spectra.lmax(),
+                             name_of_kind(file),
+                             file.is_stated ? "as its header says" : "(its header does not say)",
+                             file.unit.empty() ? "-" : file.unit));
   describe_origin(run, file.origin, options);
-  for (const std::string& warning : file.warnings) run.say("  odd: " + warning);
-  if (begins_as_a_beam(spectra)) run.say("  odd: TT falls from 1 at l = 0, as a beam does");
-  if (!file.left_out.empty())
-    run.say(fmt::format("  columns left out: {}", fmt::join(file.left_out, ", ")));
+  for (const std::string& warning : file.warnings) run.print_line("  odd: " + warning);
+  if (begins_as_a_beam(spectra)) run.print_line("  odd: TT falls from 1 at l = 0, as a beam does");
+  if (!file.ignored_columns.empty())
+    run.print_line(fmt::format("  columns left out: {}", fmt::join(file.ignored_columns, ", ")));
 }
 
 /// Describes a beam, a pixel window or weights.
 void describe_table(Run& run, const std::string& path, const InfoOptions& options,
                     const TableHead& head) {
   const bool is_by_degrees = head.kind == TableKind::beam || head.kind == TableKind::pixel_window;
-  run.say(fmt::format("{}: {}{}{}, columns {}", path, words_of(head.kind),
-                      head.nside > 0 ? fmt::format(", nside {}", head.nside) : "",
-                      is_by_degrees ? fmt::format(", lmax {}", head.rows - 1)
-                                    : fmt::format(", {} numbers", head.rows),
-                      fmt::join(head.column_names, ", ")));
+  run.print_line(fmt::format("{}: {}{}{}, columns {}", path, words_of(head.kind),
+                             head.nside > 0 ? fmt::format(", nside {}", head.nside) : "",
+                             is_by_degrees ? fmt::format(", lmax {}", head.rows - 1)
+                                           : fmt::format(", {} numbers", head.rows),
+                             fmt::join(head.column_names, ", ")));
   describe_origin(run, head.origin, options);
 }
 
@@ -180,21 +182,21 @@ void describe_points(Run& run, const std::string& path, const InfoOptions& optio
   }
   low = run.comm.min(low);
   high = run.comm.max(high);
-  run.say(fmt::format(
+  run.print_line(fmt::format(
       "{}: points: {}, psi {}{}", path, file.total, file.has_psi() ? "yes" : "no",
       file.total > 0 ? fmt::format(", theta {:.6g} to {:.6g} rad", low, high) : std::string()));
   describe_origin(run, file.origin, options);
-  for (const std::string& warning : file.warnings) run.say("  odd: " + warning);
+  for (const std::string& warning : file.warnings) run.print_line("  odd: " + warning);
 }
 
 void describe_values(Run& run, const std::string& path, const InfoOptions& options) {
   const ValuesFile file = read_values(run.comm, path);
   const ValuesHeader& header = file.header;
-  run.say(fmt::format("{}: values at {} point(s), components {}, {} precision, unit {}", path,
-                      file.total, fmt::join(header.components, " "), name_of(header.precision),
-                      header.unit.empty() ? "-" : header.unit));
+  run.print_line(fmt::format("{}: values at {} point(s), components {}, {} precision, unit {}",
+                             path, file.total, fmt::join(header.components, " "),
+                             name_of(header.precision), header.unit.empty() ? "-" : header.unit));
   describe_origin(run, file.origin, options);
-  for (const std::string& warning : file.warnings) run.say("  odd: " + warning);
+  for (const std::string& warning : file.warnings) run.print_line("  odd: " + warning);
   const auto count = static_cast<double>(file.total);
   for (std::int64_t c = 0; c < file.values.n_components() && file.total > 0; ++c) {
     const View<const double> f = file.values.view().component(c);
@@ -203,8 +205,8 @@ void describe_values(Run& run, const std::string& path, const InfoOptions& optio
     const double mean = run.comm.sum(sum) / count;
     double square_sum = 0;
     for (std::int64_t i = 0; i < f.size(); ++i) square_sum += (f[i] - mean) * (f[i] - mean);
-    run.say(fmt::format("  {:<18} mean {:.6g}  sigma {:.6g}", header.components[to_size(c)], mean,
-                        std::sqrt(run.comm.sum(square_sum) / count)));
+    run.print_line(fmt::format("  {:<18} mean {:.6g}  sigma {:.6g}", header.components[to_size(c)],
+                               mean, std::sqrt(run.comm.sum(square_sum) / count)));
   }
 }
 

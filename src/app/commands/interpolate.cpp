@@ -62,7 +62,7 @@ FieldChoice fields_at_points(const InterpolateOptions& options, const FieldChoic
   return {otherwise.name, otherwise.columns, {"E", "B"}, FieldSet({options.spin})};
 }
 
-/// Names of the values: those of the fields, or of what a detector sees.
+/// Returns the names of the values: those of the fields, or of the signal of a detector.
 std::vector<std::string> names_of_values(const PointJob& job) {
   if (job.points.has_psi()) return {"SIGNAL"};
   const FieldSet::Field& last = job.spec.fields.fields().back();
@@ -121,7 +121,7 @@ FileWork files_of(const PointJob& job, bool has_values) {
 }
 
 /// Puts the plan into the report and throws where a_lm, values and the transform do not fit the
-/// memory. `before`: memory of the run in an earlier phase, beside the points. Collective.
+/// memory. `before`: memory of the run in an earlier phase, without the points. Collective.
 void require_plan(Run& run, const PointJob& job, const PointTransform& transform,
                   const FileWork& files, const std::vector<MemoryItem>& before = {}) {
   const std::int64_t number = bytes_of(job.held());
@@ -136,7 +136,7 @@ void require_plan(Run& run, const PointJob& job, const PointTransform& transform
   (job.options.adjoint.empty() ? to_come : held).push_back(values);
   if (!before.empty()) {
     to_come.push_back({"a_lm of the analysis", alm});
-    to_come = fuller(to_come, before);
+    to_come = larger_phase(to_come, before);
   }
   MemoryEstimate estimate{std::move(held)};
   estimate.items.insert(estimate.items.end(), to_come.begin(), to_come.end());
@@ -204,7 +204,7 @@ void evaluate_map(Run& run, const PointJob& job, SkyAnalysis& analysis,
   evaluate<T>(run, job, alm, sky.unit(), provenance, transform);
 }
 
-/// Says what was computed.
+/// Says in a line which values were computed.
 void conclude(Run& run, const PointJob& job) {
   run.conclusion = fmt::format("{}: {} at {} point(s)", job.options.output(),
                                fmt::join(names_of_values(job), " "), job.points.total);
@@ -213,7 +213,7 @@ void conclude(Run& run, const PointJob& job) {
 /// Throws where points and fields do not go together or do not fit the memory. Collective.
 void require_points(Run& run, const PointJob& job) {
   require_fields_of_psi(job);
-  require_memory_for_points(run, job.spec, job.points, job.held());
+  require_memory_for_points(run.comm, job.spec, job.points, job.held());
 }
 
 /// Chooses the backend of the points. Collective.
@@ -227,7 +227,7 @@ void choose_backend(Run& run, PointJob& job) {
 PointTransform planned_transform(Run& run, PointJob& job) {
   PointSet points = planned_points(run, job);
   const Backend of_points = job.spec.backend;
-  return made_where_it_fits(run, job.options.transform.backend, job.spec.backend, [&] {
+  return make_with_host_fallback(run, job.options.transform.backend, job.spec.backend, [&] {
     if (job.spec.backend != of_points) points = planned_points(run, job);
     job.device.reset();
     if (job.spec.backend == Backend::cuda) job.device = share_of_device(run.comm);
@@ -249,7 +249,7 @@ int values_of_alm(Run& run, const InterpolateOptions& options) {
   PointFile points = open_points(run, options);
   PointJob job{options,
                std::move(points),
-               program_beside_buffers(),
+               program_memory(),
                choice,
                spec,
                storage_precision(asked.precision, header.precision)};
@@ -280,8 +280,7 @@ int values_of_map(Run& run, const InterpolateOptions& options) {
   spec.backend = asked.backend == "cuda" ? Backend::cuda : Backend::host;
   MemoryEstimate of_analysis = estimate_memory(*analysis.transform, analysis.use);
   PointFile points = open_points(run, options);
-  PointJob job{options, std::move(points), program_beside_buffers(), choice,
-               spec,    analysis.precision};
+  PointJob job{options, std::move(points), program_memory(), choice, spec, analysis.precision};
   require_points(run, job);
   PointTransform transform = planned_transform(run, job);
   record_plan(run, *analysis.transform, of_analysis, analysis.of_one);
@@ -332,7 +331,7 @@ int adjoint_of_values(Run& run, const InterpolateOptions& options) {
       make_point_spec(run, {asked, options.epsilon, choice.fields, {asked.lmax}});
   PointJob job{options,
                std::move(points),
-               program_beside_buffers(),
+               program_memory(),
                choice,
                spec,
                storage_precision(asked.precision, values.header.precision)};

@@ -352,11 +352,11 @@ int jobs(Run& run, const JobsOptions& options) {
   const std::string script = job_script(options.kind, lines_of(job, prediction, run));
   warn_of_poor_choices(run, job, prediction);
   if (run.options.dry_run) {
-    run.say(fmt::format("predicted: {}", time_text(job, prediction, run.machine)));
+    run.print_line(fmt::format("predicted: {}", time_text(job, prediction, run.machine)));
     return 0;
   }
   if (options.output.empty()) {
-    run.say(script.substr(0, script.size() - 1));
+    run.print_line(script.substr(0, script.size() - 1));
     return 0;
   }
   write_text(run, options.output, script);

@@ -62,7 +62,7 @@ Provenance provenance_of(const Run& run, const std::string& path, const FileOrig
 std::uint64_t seed_of(Run& run, const LensOptions& options) {
   if (options.seed.empty()) {
     const std::uint64_t seed = fresh_seed(run.comm);
-    run.say(fmt::format("seed {}", seed));
+    run.print_line(fmt::format("seed {}", seed));
     return seed;
   }
   return parse_seeds(options.seed).front();
@@ -288,7 +288,7 @@ void adjoint_of(Run& run, const LensJob& job, MapReader& reader, PlannedLensing&
   });
   const std::string unseen =
       unseen_text(n_unseen, names_of_fields(job.choice, reader.header()), false);
-  if (!unseen.empty()) run.say(unseen + " taken as zero");
+  if (!unseen.empty()) run.print_line(unseen + " taken as zero");
   weigh<T>(run, job.options, planned.deflection, map.view());
   auto alm = agreed(run.comm, [&] { return planned.lensing.make_alm<T>(); });
   run.progress.stage("adjoint lensing");
@@ -346,7 +346,7 @@ int lens(Run& run, const LensOptions& options) {
         fmt::format("--iter: {} holds a_lm, of which there is no analysis; leave it out", path));
   }
   if (content.alm != nullptr) return map_of_alm(run, options, path);
-  throw DataError(path, "holds neither a map nor a_lm; expected what to move back");
+  throw DataError(path, "holds neither a map nor a_lm; expected a lensed map or its a_lm");
 }
 
 }  // namespace ringweave::detail::inline app

@@ -40,12 +40,13 @@ std::vector<int> parse_ranks(const std::string& text) {
   return ranks;
 }
 
-/// Error  UsageError unless the machine has a GPU.
+/// Throws a UsageError unless the machine has a GPU; `option` asks for it.
 void require_device(const Machine& machine, const std::string& option) {
   if (machine.device) return;
   throw UsageError(
       fmt::format("{}: the machine \"{}\" has no GPU; take --machine a100_cluster or "
-                  "h100_cluster, or what `ringweave calibrate --backend cuda` writes on one",
+                  "h100_cluster, or the file that `ringweave calibrate --backend cuda` writes on "
+                  "one",
                   option, machine.name));
 }
 
@@ -151,14 +152,14 @@ void say_seconds(Run& run, const std::vector<ScalingPrediction>& rows) {
   const bool copies = has_copies(rows);
   const bool points = has_points(rows);
   const bool deflection = has_deflection(rows);
-  run.say(fmt::format("{:>8}{:>12}{:>12}{:>12}{}{}{}{:>12}{:>9}{:>14}{:>14}", "ranks",
-                      "Legendre, s", points ? "rows, s" : "ring FFT, s", "exchange, s",
-                      copies ? "   copies, s" : "", points ? "   points, s   values, s" : "",
-                      deflection ? "  deflect., s" : "", "total, s", "+- %", "dense exch., s",
-                      "as printed, s"));
+  run.print_line(fmt::format("{:>8}{:>12}{:>12}{:>12}{}{}{}{:>12}{:>9}{:>14}{:>14}", "ranks",
+                             "Legendre, s", points ? "rows, s" : "ring FFT, s", "exchange, s",
+                             copies ? "   copies, s" : "", points ? "   points, s   values, s" : "",
+                             deflection ? "  deflect., s" : "", "total, s", "+- %",
+                             "dense exch., s", "as printed, s"));
   for (const ScalingPrediction& row : rows) {
     const Estimate total = row.total();
-    run.say(fmt::format(
+    run.print_line(fmt::format(
         "{:>8}{:>12.3g}{:>12.3g}{:>12.3g}{}{}{}{:>12.3g}{:>9.0f}{:>14.3g}{:>14.3g}", ranks_of(row),
         row.seconds.legendre.seconds, row.seconds.ring_fft.seconds, row.seconds.exchange.seconds,
         copies ? fmt::format("{:>12.3g}", row.seconds.copies.seconds) : "",
@@ -171,16 +172,18 @@ void say_seconds(Run& run, const std::vector<ScalingPrediction>& rows) {
 }
 
 void say_shares(Run& run, const std::vector<ScalingPrediction>& rows) {
-  run.say("most of any rank; messages of the rank that sends most");
-  run.say(fmt::format("{:>8}{:>10}{:>12}{:>12}{:>12}{:>10}{:>14}{:>14}", "ranks", "work/mean",
-                      "memory/mean", "memory", "sent", "messages", "mean message", "largest"));
+  run.print_line("most of any rank; messages of the rank that sends most");
+  run.print_line(fmt::format("{:>8}{:>10}{:>12}{:>12}{:>12}{:>10}{:>14}{:>14}", "ranks",
+                             "work/mean", "memory/mean", "memory", "sent", "messages",
+                             "mean message", "largest"));
   for (const ScalingPrediction& row : rows) {
     const TransformShares& shares = row.shares;
-    run.say(fmt::format("{:>8}{:>10.3f}{:>12.3f}{:>12}{:>12}{:>10}{:>14}{:>14}", ranks_of(row),
-                        shares.work_imbalance(), shares.memory_imbalance(),
-                        size_text(shares.largest_bytes), size_text(shares.largest.sent_bytes),
-                        shares.messages.count, message_text(shares.messages.mean_bytes),
-                        message_text(static_cast<double>(shares.messages.largest_bytes))));
+    run.print_line(fmt::format("{:>8}{:>10.3f}{:>12.3f}{:>12}{:>12}{:>10}{:>14}{:>14}",
+                               ranks_of(row), shares.work_imbalance(), shares.memory_imbalance(),
+                               size_text(shares.largest_bytes),
+                               size_text(shares.largest.sent_bytes), shares.messages.count,
+                               message_text(shares.messages.mean_bytes),
+                               message_text(static_cast<double>(shares.messages.largest_bytes))));
   }
 }
 
@@ -189,16 +192,17 @@ void say_ways(Run& run, const std::vector<ScalingPrediction>& rows) {
   for (const ScalingPrediction& row : rows) {
     if (row.ways.empty()) continue;
     if (!has_head) {
-      run.say("variants of the exchange: bytes of the rank that sends most, seconds not hidden");
+      run.print_line(
+          "variants of the exchange: bytes of the rank that sends most, seconds not hidden");
       std::string head = fmt::format("{:>8}", "ranks");
-      for (const ExchangeWay& way : row.ways) head += fmt::format("{:>23}", way.name);
-      run.say(head);
+      for (const ExchangeVariant& way : row.ways) head += fmt::format("{:>23}", way.name);
+      run.print_line(head);
       has_head = true;
     }
     std::string line = fmt::format("{:>8}", ranks_of(row));
-    for (const ExchangeWay& way : row.ways)
+    for (const ExchangeVariant& way : row.ways)
       line += fmt::format("{:>12} {:>8.3g} s", size_text(way.sent_bytes), way.exchange.seconds);
-    run.say(line);
+    run.print_line(line);
   }
 }
 
@@ -254,7 +258,7 @@ nlohmann::ordered_json json_of(const ScalingPrediction& row) {
       {"largest_message_bytes", shares.messages.largest_bytes},
   };
   json["exchanges"] = nlohmann::ordered_json::object();
-  for (const ExchangeWay& way : row.ways) {
+  for (const ExchangeVariant& way : row.ways) {
     json["exchanges"][way.name] = {{"sent_bytes", way.sent_bytes},
                                    {"seconds", way.exchange.seconds},
                                    {"uncertainty_seconds", way.exchange.sigma},
@@ -301,15 +305,15 @@ int model(Run& run, const ModelOptions& options) {
       points ? points->rows()
              : make_spec(options.transform, named_grid(options.transform), fields_of(options));
   run.outputs.require_writable();
-  run.say(fmt::format(
+  run.print_line(fmt::format(
       "one transform: {}, lmax {}, mmax {}, {} component(s), {} thread(s) a rank; machine: {}{}",
       spec.grid->name(), spec.lmax, spec.mmax, spec.fields.n_components(), place.n_threads,
       run.machine.name,
       stages.use_a_device() ? fmt::format("; {} for each rank", run.machine.device->name) : ""));
-  if (stages.are_mixed()) run.say(fmt::format("where the stages run: {}", stages.text()));
+  if (stages.are_mixed()) run.print_line(fmt::format("where the stages run: {}", stages.text()));
   if (points) {
     const PointReport& report = points->report();
-    run.say(
+    run.print_line(
         fmt::format("the grid is that of fine rows, from which values at {} points are "
                     "interpolated: taps {} x {}, error {:.1e}; {}",
                     report.points, report.theta_taps, report.phi_taps, report.predicted_error,
@@ -317,11 +321,11 @@ int model(Run& run, const ModelOptions& options) {
                            : "every value goes to another rank"));
   }
   if (lensed) {
-    run.say(
+    run.print_line(
         "the deflection is the transform of d onto the grid on the host, with the same lmax, and "
         "the positions and the rotation of the pixels");
   }
-  if (!run.machine.notes.empty()) run.say(run.machine.notes);
+  if (!run.machine.notes.empty()) run.print_line(run.machine.notes);
 
   ScalingPredictor predictor = lensed   ? ScalingPredictor(*lensed, run.machine, place.n_threads)
                                : points ? ScalingPredictor(*points, run.machine, place.n_threads)
@@ -338,12 +342,12 @@ int model(Run& run, const ModelOptions& options) {
       critical_ranks(predictor, [](const ScalingPrediction& row) { return row.dense_seconds; });
   const auto printed = critical_ranks(
       predictor, [](const ScalingPrediction& row) { return row.dense_seconds_as_printed; });
-  run.say(
+  run.print_line(
       fmt::format("the exchange first takes longer than the computation at {} (dense: {}; dense, "
                   "Eq. 17 as printed: {})",
                   ranks_text(ours), ranks_text(dense), ranks_text(printed)));
   const std::optional<ScalingEnd> end = predictor.end();
-  run.say(text_of(end, predictor));
+  run.print_line(text_of(end, predictor));
   if (options.json.empty()) return 0;
 
   nlohmann::ordered_json json = json_of_origin(run);

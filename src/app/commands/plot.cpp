@@ -143,7 +143,7 @@ SkyPicture picture_of(const PlotOptions& options, const MapHeader& header, int c
   return picture;
 }
 
-/// Makes values without a logarithm UNSEEN and tells how many. Collective. Error  DataError where
+/// Makes values without a logarithm UNSEEN and says how many. Collective. Error  DataError where
 /// none is left.
 /// things  that the values belong to
 template <class T>

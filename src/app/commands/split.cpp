@@ -117,19 +117,19 @@ std::string placement_text(const SplitCandidate& candidate) {
 }
 
 void say_scan(Run& run, const KernelSplit& split) {
-  run.say(fmt::format("{:>14}{:>8}{:>11}{:>14}{:>10}{:>10}{:>6}  {}", "support", "l_cut", "error",
-                      "harmonic, s", "rings, s", "both, s", "+- %", "placement"));
+  run.print_line(fmt::format("{:>14}{:>8}{:>11}{:>14}{:>10}{:>10}{:>6}  {}", "support", "l_cut",
+                             "error", "harmonic, s", "rings, s", "both, s", "+- %", "placement"));
   for (const SplitCandidate& candidate : split.scan()) {
     if (!candidate.is_found) {
-      run.say(fmt::format("{:>11.1f} '{:>9}{:>11.2g}", candidate.theta_cut / arcmin, "-",
-                          candidate.error));
+      run.print_line(fmt::format("{:>11.1f} '{:>9}{:>11.2g}", candidate.theta_cut / arcmin, "-",
+                                 candidate.error));
       continue;
     }
     const Estimate& total = candidate.total;
-    run.say(fmt::format("{:>11.1f} '{:>9}{:>11.2g}{:>14.3g}{:>10.3g}{:>10.3g}{:>6.0f}  {}",
-                        candidate.theta_cut / arcmin, candidate.l_cut, candidate.error,
-                        candidate.harmonic.seconds, candidate.rings.seconds, total.seconds,
-                        100 * total.sigma / total.seconds, placement_text(candidate)));
+    run.print_line(fmt::format("{:>11.1f} '{:>9}{:>11.2g}{:>14.3g}{:>10.3g}{:>10.3g}{:>6.0f}  {}",
+                               candidate.theta_cut / arcmin, candidate.l_cut, candidate.error,
+                               candidate.harmonic.seconds, candidate.rings.seconds, total.seconds,
+                               100 * total.sigma / total.seconds, placement_text(candidate)));
   }
 }
 
@@ -210,16 +210,16 @@ int split(Run& run, const SplitOptions& options) {
   say_scan(run, split);
   if (split.has_parts()) {
     const SplitError& error = split.error();
-    run.say(
+    run.print_line(
         fmt::format("l_cut {}, theta_cut {:.4g} arcmin; error predicted {:.2g}, of the parts as "
                     "made {:.2g} (fit {:.2g}, aliased {:.2g}, rounding {:.2g})",
                     split.best().l_cut, split.best().theta_cut / arcmin, split.best().error,
                     error.total, error.fit, error.aliased, error.rounding));
   }
-  run.say(fmt::format("predicted: split {}, all degrees of the a_lm {}, rings alone {}",
-                      split.has_parts() ? seconds_text(split.best().total) : "none",
-                      seconds_text(split.harmonic_only()),
-                      rings ? seconds_text(*rings) : "impossible"));
+  run.print_line(fmt::format("predicted: split {}, all degrees of the a_lm {}, rings alone {}",
+                             split.has_parts() ? seconds_text(split.best().total) : "none",
+                             seconds_text(split.harmonic_only()),
+                             rings ? seconds_text(*rings) : "impossible"));
   run.conclusion = fmt::format("{}: {}", name_of(split.verdict()), split.reason());
   if (options.json.empty()) return 0;
   nlohmann::ordered_json json = json_of_origin(run);

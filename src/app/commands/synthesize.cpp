@@ -55,7 +55,7 @@ std::vector<std::uint64_t> seeds_of(const Communicator& comm, const SynthesizeOp
 /// Prints a seed that was chosen here, which the user needs for the same map again.
 void say_fresh_seed(Run& run, const SynthesizeOptions& options, std::uint64_t seed) {
   if (!is_random(options) || !options.seeds.empty()) return;
-  run.say(fmt::format("{} {}", options.cl.empty() ? "seed of the noise" : "seed", seed));
+  run.print_line(fmt::format("{} {}", options.cl.empty() ? "seed of the noise" : "seed", seed));
 }
 
 std::shared_ptr<const RingGrid> output_grid(const SynthesizeOptions& options) {
@@ -270,7 +270,7 @@ void conclude(Run& run, const SynthesisJob& job, const MapsDone& done) {
 int synthesize(Run& run, const SynthesizeOptions& asked) {
   SynthesizeOptions options = asked;
   if (options.cl.empty() == options.alm.empty()) {
-    throw UsageError("give what to synthesize: either --cl FILE (with --seed N) or --alm FILE");
+    throw UsageError("give one input: either --cl FILE (with --seed N) or --alm FILE");
   }
   MapList maps = list_syntheses(run, options, seeds_of(run.comm, options));
   if (maps.to_do.empty()) {
@@ -287,14 +287,14 @@ int synthesize(Run& run, const SynthesizeOptions& asked) {
   choose_backend(run, options.transform, spec);
   const Precision precision = storage_precision(options.transform.precision, source.precision);
   warn_of_short_spectrum(run, options.cl, source, spec.lmax);
-  require_memory_for(run, spec, precision);
+  require_memory_for(run.comm, spec, precision);
   SynthesisJob job{
       options,
       std::move(source),
       std::move(maps),
       grid->is_subset() ? named_grid(options.transform) : grid,
       GroupTransform(run, spec, options.transform.asked_backend()),
-      {.precision = precision, .beside = noise_beside(options, spec.fields.n_components())}};
+      {.precision = precision, .extra_buffers = noise_beside(options, spec.fields.n_components())}};
   job.beam = output_beam(run, options, *grid, spec.lmax);
   note_where_nothing_is_smoothed(run, options.fwhm);
   check_noise(run, options, *job.full_grid, job.source.choice);
@@ -312,7 +312,7 @@ int synthesize(Run& run, const SynthesizeOptions& asked) {
                 .written_bytes = static_cast<double>(job.source.choice.fields.n_components() *
                                                      spec.grid->n_pixels() * bytes_of(precision))});
   run.outputs.require_writable();
-  require_memory(run, estimate);
+  require_memory(run.comm, estimate);
   if (run.options.dry_run) return 0;
 
   job.noise = read_noise(run, options, job.transform->rings(), job.source.choice, job.source.unit);

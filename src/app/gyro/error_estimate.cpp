@@ -240,7 +240,7 @@ class Estimation {
   Distance distance_{};
 };
 
-/// Bytes of averages of one field over one radius, beside its planes.
+/// Returns the bytes of averages of one field over one radius, in addition to its planes.
 GyroBytes bytes_of_average(const GyroJob& job, const PlaneGrid& grid, double radius) {
   GyroBytes bytes = least_bytes(Communicator::self(), spec_of(job, grid, radius));
   bytes.scratch = std::max(bytes.scratch, bytes.making);

@@ -45,16 +45,16 @@ MemoryEstimate memory_of(const GyroJob& job, const GyroPart& part, const GyroBat
   const MemoryItem tables{"tables", batches.bytes.tables};
   const std::int64_t between = number * buffers.n_between * buffers.between_size;
   std::vector<MemoryItem> items =
-      fuller({tables, {"scratch to make tables", batches.bytes.making}},
-             {{"fields", number * buffers.n_in * buffers.in_size},
-              {"averages", number * buffers.n_out * buffers.out_size},
-              {"averages of averages", between + bytes_between(buffers)},
-              tables,
-              {"scratch", batches.bytes.scratch}});
-  return with_program(fuller(items, batches.estimate.memory));
+      larger_phase({tables, {"scratch to make tables", batches.bytes.making}},
+                   {{"fields", number * buffers.n_in * buffers.in_size},
+                    {"averages", number * buffers.n_out * buffers.out_size},
+                    {"averages of averages", between + bytes_between(buffers)},
+                    tables,
+                    {"scratch", batches.bytes.scratch}});
+  return with_program(larger_phase(items, batches.estimate.memory));
 }
 
-/// Bytes of tables and scratch that this rank may hold beside its planes. Operators of method
+/// Bytes of tables and scratch that this rank may hold besides its planes. Operators of method
 /// chebyshev would fill all: an eighth is left for files and other work of the node.
 /// Collective.
 std::int64_t bytes_beside_planes(const Run& run, const GyroJob& job, const GyroPart& part) {
@@ -87,11 +87,11 @@ bool plan_batch(const Run& run, GyroJob& job, GyroBatches& batches) {
   batches.bytes = bytes ? *bytes : least_bytes(run.comm, job.spec);
   if (job.options.estimate) batches.estimate = plan_estimate(run, job, batches.size);
   batches.memory = memory_of(job, part, batches);
-  return bytes && fits_memory(run, batches.memory);
+  return bytes && fits_memory(run.comm, batches.memory);
 }
 
 /// Returns, for a message, ways to need less memory. Operators of method chebyshev are doubles, and
-/// made anew for each radius where not all fit.
+/// made again for each radius where not all fit.
 std::string smaller_ways(const GyroaverageOptions& options, GyroMethod method) {
   const std::string estimate = options.estimate ? "no --estimate, " : "";
   const std::string usual = estimate + "--precision single or fewer radii";
@@ -120,7 +120,7 @@ void require_memory(const Run& run, const GyroJob& job, const GyroBatches& batch
       job.options.input, text(of_node ? shortage.node_needs : shortage.rank_needs),
       of_node ? "node" : "rank (ulimit -v)", text(of_node ? shortage.of_node : shortage.of_rank),
       smaller_ways(job.options, job.spec.method),
-      run.options.dry_run ? "" : " (--dry-run shows what needs how much)"));
+      run.options.dry_run ? "" : " (--dry-run lists the memory of each part)"));
 }
 
 GyroBuffers buffers_of(const GyroJob& job, const GyroPart& part) {

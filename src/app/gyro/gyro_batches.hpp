@@ -19,7 +19,7 @@ struct GyroBatches {
   std::int64_t n_fields = 1;  ///< of all batches
   GyroPlan plan{};            ///< of a batch
   EstimatePlan estimate{};    ///< with --estimate
-  GyroBytes bytes{};          ///< of this rank, beside its planes
+  GyroBytes bytes{};          ///< of this rank, in addition to its planes
   MemoryEstimate memory{};    ///< of this rank
   bool fits = true;           ///< the memory of every rank; else batches are of one field
 

@@ -24,7 +24,7 @@ namespace ringweave::detail::inline app {
 namespace {
 
 constexpr std::string_view rho_name = "rho";
-/// Attributes of OUT that an average of averages has anew.
+/// Attributes of OUT that an average of averages does not take from its input.
 constexpr std::array<std::string_view, 9> own_attributes{
     "method",  "boundary",  "padding_x",       "padding_y",      "combine",
     "adjoint", "rho_field", "error_indicator", "estimated_error"};

@@ -37,7 +37,7 @@ std::string text_of(const PlaneAxis& axis, char name) {
                      words_of(axis.nodes), axis.first, axis.last, word_of(axis.boundary));
 }
 
-/// Tells whether the method gives an error to expect: what chebyshev takes back are no
+/// Tells whether the method gives an error to expect: the numbers that chebyshev takes back are no
 /// coefficients.
 bool has_indicator(const GyroJob& job) {
   const GyroMethod method = job.spec.method;
@@ -93,17 +93,17 @@ std::string text_of(const GyroPlan& plan, int rank) {
 
 void print_plan(Run& run, const GyroJob& job, const GyroBatches& batches) {
   const GyroSpec& spec = job.spec;
-  run.say(fmt::format("  {}; {}", text_of(spec.grid.x, 'x'), text_of(spec.grid.y, 'y')));
+  run.print_line(fmt::format("  {}; {}", text_of(spec.grid.x, 'x'), text_of(spec.grid.y, 'y')));
   const auto [least, most] = std::minmax_element(spec.radii.begin(), spec.radii.end());
-  run.say(
+  run.print_line(
       fmt::format("  method {}, {}{}: {} radii from {:.6g} to {:.6g}, {} field(s) in {} batch(es)",
                   word_of(spec.method), job.options.combine, job.is_adjoint() ? ", adjoint" : "",
                   spec.radii.size(), *least, *most, batches.n_fields, batches.count()));
   const GyroPlan& plan = batches.plan;
-  run.say(fmt::format("  ranks: {} for radii x {} for fields x {} for rows; {}", plan.radius_parts,
-                      plan.field_parts, plan.row_parts, plan.reason));
+  run.print_line(fmt::format("  ranks: {} for radii x {} for fields x {} for rows; {}",
+                             plan.radius_parts, plan.field_parts, plan.row_parts, plan.reason));
   if (plan.n_ranks > 1 && plan.n_ranks <= most_ranks_listed) {
-    for (int rank = 0; rank < plan.n_ranks; ++rank) run.say(text_of(plan, rank));
+    for (int rank = 0; rank < plan.n_ranks; ++rank) run.print_line(text_of(plan, rank));
   }
   const GyroPart part = plan.part(run.comm.rank());
   PlanTable table(run);
@@ -163,7 +163,7 @@ void record_gyro_errors(Run& run, const GyroJob& job, const GyroErrors& errors) 
     const std::string text =
         fmt::format("estimated error: {:.2g} of the largest average", *errors.estimated);
     *errors.estimated > estimate_worth_a_warning ? run.warn(text + "; use more nodes")
-                                                 : run.say(text);
+                                                 : run.print_line(text);
   }
   if (indicator <= worth_a_warning) return;
   run.warn(is_dct

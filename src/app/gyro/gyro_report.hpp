@@ -23,7 +23,7 @@ struct GyroErrors {
 
 /// Puts them into the report, and warns where they matter.
 void record_gyro_errors(Run& run, const GyroJob& job, const GyroErrors& errors);
-/// Returns the attributes of OUT that tell of them.
+/// Returns the attributes of OUT that state the errors.
 std::vector<Keyword> attributes_of(const GyroJob& job, const GyroErrors& errors);
 
 /// Adds the stages of this rank, and bytes of the halo and of the files, to the report. Collective.

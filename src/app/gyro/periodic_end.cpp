@@ -34,7 +34,7 @@ bool is_zero(const PlaneLines& plane, std::int64_t i, double most) {
   return true;
 }
 
-/// Tells whether the second differences beside the seam agree better with that across it if the
+/// Tells whether the second differences next to the seam agree better with that across it if the
 /// last node is the first one again.
 bool is_smoother_repeated(const PlaneLines& plane) {
   const std::int64_t n = plane.size;

@@ -32,8 +32,8 @@ enum class AxisEnd {
 /// rounding  relative to the largest value
 AxisEnd end_of_axis(const PlaneLines& plane, double rounding);
 
-/// Error  DataError on all ranks where the fields have a periodic axis whose end repeats its
-///        beginning. Looks at some of the first fields. Collective.
+/// Throws a DataError on all ranks where the fields have a periodic axis whose end repeats its
+/// beginning. Looks at some of the first fields. Collective.
 void refuse_repeated_ends(Run& run, const GyroJob& job, const PlaneFileReader& reader);
 
 }  // namespace ringweave::detail::inline app

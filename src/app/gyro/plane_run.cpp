@@ -68,7 +68,7 @@ class PlaneRun {
     const std::int64_t of_call = part_.n_radii() * part_.n_fields();
     if (!part_.is_empty()) run_.progress.step(n_calls_ * of_call, n_all_calls_ * of_call);
   }
-  /// Returns what was counted on all ranks. Collective.
+  /// Returns the counts of all ranks. Collective.
   BatchTotals totals() const {
     return {run_.comm.max(totals_.indicator), run_.comm.sum(totals_.halo_bytes_sent)};
   }
@@ -76,7 +76,7 @@ class PlaneRun {
  private:
   ComponentView<const T> given() const { return in_.view(); }
 
-  /// Adds what the last call of Gyroaverage tells.
+  /// Adds the figures of the last call of Gyroaverage.
   void count() {
     totals_.indicator = std::max(totals_.indicator, gyroaverage_.indicator());
     totals_.halo_bytes_sent += gyroaverage_.halo_bytes_sent();

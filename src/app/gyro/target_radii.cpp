@@ -93,7 +93,7 @@ TargetShare share_of(const Run& run, const GyroJob& job) {
   const std::int64_t at_once = std::max(usual_step_bytes / of_field,
                                         std::min(most_step_bytes / of_field, fields_that_share));
   share.most_fields = run.comm.min(std::clamp<std::int64_t>(at_once, 1, n_fields));
-  while (share.most_fields > 1 && !fits_memory(run, memory_of(job, share)))
+  while (share.most_fields > 1 && !fits_memory(run.comm, memory_of(job, share)))
     share.most_fields = (share.most_fields + 1) / 2;
   share.n_steps = (n_fields + share.most_fields - 1) / share.most_fields;
   return share;
@@ -156,13 +156,13 @@ void require_plan(Run& run, const GyroJob& job, const TargetShare& share) {
       {"rho_field", job.options.rho_field},   {"fields", job.n_fields},
       {"fields_of_batch", share.most_fields}, {"batches", share.n_steps}};
   if (run.options.dry_run || run.options.verbose) {
-    run.say(fmt::format("  ranks: {} for rows; {}", run.comm.size(), reason));
+    run.print_line(fmt::format("  ranks: {} for rows; {}", run.comm.size(), reason));
     PlanTable table(run);
     table.count("fields of a batch", std::min(share.most_fields, share.n_fields()));
     table.count("rows of averages", share.n_rows());
     table.memory(estimate);
   }
-  if (fits_memory(run, estimate)) return;
+  if (fits_memory(run.comm, estimate)) return;
   throw ResourceError(
       fmt::format("one field of {} needs {} on a rank, which a node lacks; use more nodes with "
                   "fewer ranks each",
@@ -213,7 +213,7 @@ void average_stored(Run& run, const GyroJob& job, const TargetShare& share,
   });
   run.progress.stage("averaging");
   Backend backend = job.spec.backend;
-  std::int64_t of_step = 1;  // what a step counts: rows, on a device fields
+  std::int64_t of_step = 1;  // unit of a step: rows, on a device fields
   for (std::int64_t step = 0; step < share.n_steps; ++step) {
     const std::vector<std::int64_t> fields = share.fields_of(step);
     const PlaneFilePart whole_part{fields, 0, n_rows};
@@ -232,7 +232,7 @@ void average_stored(Run& run, const GyroJob& job, const TargetShare& share,
     };
     {
       const StageTimer timer(&run.times, "average");
-      made_where_it_fits(run, job.options.backend, backend, [&] {
+      make_with_host_fallback(run, job.options.backend, backend, [&] {
         average_step<T>(run, job, share, radii, {planes, rows, backend, show});
       });
     }

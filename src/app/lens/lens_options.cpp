@@ -20,20 +20,20 @@ struct Limited {
 void require_one_form(const LensOptions& options) {
   if (!options.inverse && options.alm.empty() && options.cl.empty() && options.adjoint.empty()) {
     throw UsageError(
-        "give what to lens: --alm FILE with --potential FILE, or --cl FILE; or --adjoint MAP, or "
+        "give an input: --alm FILE with --potential FILE, or --cl FILE; or --adjoint MAP, or "
         "--inverse and a MAP, with --potential FILE");
   }
   if (options.inverse && !options.adjoint.empty())
     throw UsageError("--adjoint and --inverse are two transforms; give one of them");
   if (options.inverse && options.moved().empty() == options.alm.empty()) {
     throw UsageError(
-        "--inverse: give what to move back, a map or a_lm before OUT, or a_lm as --alm FILE, not "
+        "--inverse: give the input, a map or a_lm before OUT, or a_lm as --alm FILE, not "
         "both");
   }
   if (!options.inverse && !options.moved().empty()) {
     throw UsageError(
-        fmt::format("{} and {}: give one file, OUT; what is lensed is named by an option, --alm "
-                    "FILE, and a map "
+        fmt::format("{} and {}: give one file, OUT; the input is named by an option, --alm FILE, "
+                    "and a map "
                     "belongs to --inverse",
                     options.moved(), options.output()));
   }

@@ -26,7 +26,7 @@ TransformSpec spec_of_deflection(const LensJob& job, const PotentialSource& sour
   return spec;
 }
 
-/// Memory that --lensed-lmax takes beside the map and the a_lm of the job.
+/// Returns the memory that --lensed-lmax takes in addition to the map and the a_lm of the job.
 MemoryItem memory_of_cut(const LensJob& job, const LensPlan& plan) {
   const LensedCut cut = lensed_cut(job, plan.bands);
   const TransformPlan of_cut(cut.spec, plan.deflection.rank, plan.deflection.n_ranks);
@@ -118,7 +118,7 @@ std::vector<MemoryItem> memory_of(const LensJob& job, const LensPlan& plan,
   }
   if (analysis.empty()) return items;
   analysis.insert(analysis.end(), planned.begin(), planned.end());
-  return fuller(items, analysis);
+  return larger_phase(items, analysis);
 }
 
 DevicePointMemory device_memory_of(const LensJob& job, const LensPlan& plan) {

@@ -35,7 +35,7 @@ TransformSpec spec_of_magnification(const LensPlan& plan, bool has_curl);
 /// analysis  memory that the analysis holds; empty where there is none
 std::vector<MemoryItem> memory_of(const LensJob& job, const LensPlan& plan,
                                   std::vector<MemoryItem> analysis);
-/// Returns what the transform to the pixels takes of the device of the plan's rank.
+/// Returns the bytes that the transform to the pixels takes on the device of the plan's rank.
 DevicePointMemory device_memory_of(const LensJob& job, const LensPlan& plan);
 
 }  // namespace ringweave::detail::inline app

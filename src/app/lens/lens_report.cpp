@@ -42,7 +42,7 @@ void record_part(Run& run, const char* name, const std::string& what, const Esti
     text += fmt::format("{}{} {:.2g}", text.empty() ? "" : ", ", stage, seconds);
   }
   if (run.options.dry_run || run.options.verbose)
-    run.say(fmt::format("  predicted: {} in {} ({})", seconds_text(total), what, text));
+    run.print_line(fmt::format("  predicted: {} in {} ({})", seconds_text(total), what, text));
 }
 
 /// The synthesis of d. Collective.
@@ -83,7 +83,7 @@ Estimate predict_inverse(Run& run, const LensPlan& plan) {
   return total;
 }
 
-/// Transforms on the job's grid, beside that of d. Collective.
+/// Predicts the transforms on the job's grid, other than that of d. Collective.
 Estimate predict_on_grid(Run& run, const char* name, const std::string& what,
                          const TransformSpec& spec, const TransformCount& count) {
   const TransformPlan plan =
@@ -121,7 +121,7 @@ void predict_seconds(Run& run, const LensJob& job, const LensPlan& plan) {
   }
   run.report["plan"]["predicted_lensing_seconds"] = total.seconds;
   if (run.options.dry_run || run.options.verbose)
-    run.say(fmt::format("  predicted: {} in all of these", seconds_text(total)));
+    run.print_line(fmt::format("  predicted: {} in all of these", seconds_text(total)));
 }
 
 /// Names the pixels of a job in messages.
@@ -137,10 +137,10 @@ void require_memory_for_fields(const Run& run, const LensJob& job, int potential
   spec.lmax = job.spec.lmax;
   spec.mmax = job.spec.mmax;
   spec.fields = job.spec.fields;
-  require_memory_for(run, spec, job.precision);
+  require_memory_for(run.comm, spec, job.precision);
   spec.lmax = spec.mmax = potential_lmax;
   spec.fields = FieldSet({1});
-  require_memory_for(run, spec, Precision::double_);
+  require_memory_for(run.comm, spec, Precision::double_);
 }
 
 std::optional<PointDevice> device_of_pixels(Run& run, LensJob& job, LensPlan& plan) {
@@ -151,7 +151,7 @@ std::optional<PointDevice> device_of_pixels(Run& run, LensJob& job, LensPlan& pl
   const std::string shortage =
       device_shortage(run.comm, device.share, device.planned.total(), pixels_of(job));
   if (shortage.empty()) return device;
-  job.spec.backend = plan.lensed.spec.backend = give_up_device(run, shortage);
+  job.spec.backend = plan.lensed.spec.backend = fall_back_to_host(run, shortage);
   return std::nullopt;
 }
 

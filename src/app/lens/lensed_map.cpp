@@ -53,7 +53,7 @@ void check_lensed_lmax(Run& run, const LensJob& job) {
   const LensOptions& options = job.options;
   if (options.lensed_lmax < 0) return;
   warn_beyond_grid(run, options.output(), *job.grid, options.lensed_lmax);
-  require_memory_for(run, cut_spec(job), job.precision);
+  require_memory_for(run.comm, cut_spec(job), job.precision);
 }
 
 LensedCut lensed_cut(const LensJob& job, std::shared_ptr<const RingDistribution> bands) {
@@ -66,7 +66,7 @@ LensedCut lensed_cut(const LensJob& job, std::shared_ptr<const RingDistribution>
 Lensing planned_lensing(Run& run, LensJob& job, const Deflection& deflection) {
   run.progress.stage("planning");
   const StageTimer timer(&run.times, "plan");
-  return made_where_it_fits(run, job.options.transform.backend, job.spec.backend, [&] {
+  return make_with_host_fallback(run, job.options.transform.backend, job.spec.backend, [&] {
     return Lensing(run.comm, deflection, job.spec, rotation_of(job.options));
   });
 }

@@ -92,7 +92,7 @@ void FileQueue::finish() { wait(impl_->n_added); }
 
 const FileTraffic& FileQueue::traffic() const { return impl_->traffic; }
 
-void FileQueue::settle_after(ErrorKind error, const std::string& message) {
+void FileQueue::finish_after(ErrorKind error, const std::string& message) {
   if (mode_ == Mode::at_once) return;
   impl_->collective_exit->join(error, message);
   const Communicator& comm = impl_->comm;

@@ -45,7 +45,7 @@ class FileQueue {
   /// Waits, on a rank that has failed, a few seconds for the others to fail too, then for the tasks
   /// that were added. Ends the job if they do not fail, because ranks may then wait for each other
   /// forever. Collective.
-  void settle_after(ErrorKind error, const std::string& message);
+  void finish_after(ErrorKind error, const std::string& message);
 
  private:
   struct Impl;

@@ -49,7 +49,7 @@ void require_apart(const std::vector<MapTask>& tasks, const MapsOptions& options
     if (is_new) continue;
     const MapTask& other = tasks[found->second];
     throw UsageError(
-        fmt::format("{} and {} would both be written to {}; rename one, or smooth them apart",
+        fmt::format("{} and {} would both be written to {}; rename one, or use separate runs",
                     other.input.empty() ? fmt::format("seed {}", other.seed) : other.input,
                     tasks[i].input.empty() ? fmt::format("seed {}", tasks[i].seed) : tasks[i].input,
                     tasks[i].output));
@@ -174,7 +174,7 @@ MapList list_maps(Run& run, const std::vector<MapTask>& tasks, const MapsOptions
   if (!run.options.report.empty()) outputs.push_back(run.options.report);
   const std::int64_t n_removed =
       run.options.dry_run ? 0 : AtomicOutput::remove_unfinished(run.comm, outputs);
-  run.say(fmt::format(
+  run.print_line(fmt::format(
       "--resume: {} of {} map(s) are there already, {} to do{}", list.total - list.n(), list.total,
       list.n(),
       n_removed > 0 ? fmt::format("; removed {} unfinished file(s)", n_removed) : std::string()));

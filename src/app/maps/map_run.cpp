@@ -54,9 +54,9 @@ void MapRun::show(const MapRange& range) const {
                                     : fmt::format("maps {} to {} of {}", first, last, list_.n()));
 }
 
-void MapRun::settle_after_error() {
+void MapRun::finish_after_error() {
   const CaughtError error = describe_current_exception();
-  files_.settle_after(error.kind, error.message);
+  files_.finish_after(error.kind, error.message);
 }
 
 MapsDone MapRun::conclude(bool stopped) {

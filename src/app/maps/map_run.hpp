@@ -40,7 +40,7 @@ class MapOutputs {
   AtomicOutput& begin(const std::string& path) {
     return own_ != nullptr ? own_->begin(path) : run_->outputs.begin(path);
   }
-  /// Error  ResourceError.
+  /// Makes the outputs of one map of several appear. Error  ResourceError.
   void commit(FileTraffic& traffic) {
     if (own_ == nullptr) return;
     traffic.bytes_written += own_->bytes();
@@ -100,7 +100,7 @@ class MapRun {
   /// several.
   void show(const MapRange& range) const;
   void count(const MapRange& range) { done_.done += range.count; }
-  void settle_after_error();
+  void finish_after_error();
   /// Adds up times and bytes of the files; if the run was stopped, prints how far it came.
   MapsDone conclude(bool stopped);
 
@@ -158,7 +158,7 @@ MapsDone run_maps(MapRun& map_run, const MapSteps<T>& steps) {
     }
     files.finish();
   } catch (...) {
-    map_run.settle_after_error();
+    map_run.finish_after_error();
     throw;
   }
   return map_run.conclude(stopped);

@@ -17,7 +17,7 @@
 namespace ringweave::detail::inline app {
 namespace {
 
-/// Keeps what is drawn within a frame.
+/// Cuts drawings at a frame.
 class Clip {
  public:
   Clip(const Canvas& canvas, const CurveFrame& frame) : cairo_(canvas.cairo()) {
@@ -34,7 +34,7 @@ class Clip {
   cairo_t* cairo_;
 };
 
-/// Returns a place within what Cairo's fixed-point coordinates can hold: they wrap around.
+/// Returns a place within the range of Cairo's fixed-point coordinates, which wrap around.
 double within_cairo(double place) { return std::clamp(place, -1e5, 1e5); }
 
 /// The path of the values of one sign, 1 or -1.
@@ -52,7 +52,8 @@ void curve_path(const Canvas& canvas, const CurveFrame& frame, const Curve& curv
   }
 }
 
-/// Fills the stretch [begin, end) of a band. What has no place on the axis ends at its bottom.
+/// Fills the stretch [begin, end) of a band. An edge without a place on the axis ends at its
+/// bottom.
 void fill_band(const Canvas& canvas, const CurveFrame& frame, const CurveBand& band,
                std::size_t begin, std::size_t end) {
   cairo_t* cairo = canvas.cairo();

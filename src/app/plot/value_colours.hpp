@@ -23,6 +23,7 @@ struct ColourChoice {
 /// The colours of the values of a raster.
 class ValueColours {
  public:
+  /// Chooses the ends of the colours where the choice has none, by the values of the raster.
   /// Error  UsageError for a range that the scale cannot show and for an unknown colour map.
   ValueColours(const ColourChoice& choice, const std::vector<double>& raster);
 

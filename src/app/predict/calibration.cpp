@@ -330,18 +330,17 @@ void measure_points(const Communicator& comm, std::int64_t nside, Backend backen
 }
 
 /// Uses a kernel with a long tail.
-void measure_splitting(const Run& run, std::int64_t nside, StageSamples& samples) {
+void measure_splitting(const Communicator& comm, std::int64_t nside, StageSamples& samples) {
   KernelSplitSpec spec;
   spec.nside = nside;
-  spec.n_ranks = run.comm.size();
+  spec.n_ranks = comm.size();
   spec.n_threads = omp_get_max_threads();
   const int lmax = checked_cast<int>(2 * nside, "lmax");
   for (int l = 0; l <= lmax; ++l)
     spec.k_l.push_back(std::pow(1 + l * (l + 1.0) / 100, -0.75) *
                        std::exp(-std::pow(3.5 * l / lmax, 2) / 2));
-  rest(run.comm);
-  const double seconds =
-      timed(run.comm, [&] { agree(run.comm, [&] { const KernelSplit split(spec); }); });
+  rest(comm);
+  const double seconds = timed(comm, [&] { agree(comm, [&] { const KernelSplit split(spec); }); });
   samples.stages["split_search"].push_back({static_cast<double>(lmax), 1, seconds});
 }
 
@@ -387,9 +386,8 @@ std::string processor_name() {
 }
 
 /// Fits the device that the ranks take turns on.
-DeviceCosts device_of(const Run& run, const StageSamples& samples) {
-  const std::string name =
-      run.comm.broadcast(agreed(run.comm, [] { return device_identity().name; }), 0);
+DeviceCosts device_of(const Communicator& comm, const StageSamples& samples) {
+  const std::string name = comm.broadcast(agreed(comm, [] { return device_identity().name; }), 0);
   for (const auto& [cost, curve] : device_curves) {
     if (samples.stages.contains(cost)) continue;
     throw ResourceError(fmt::format(
@@ -400,12 +398,12 @@ DeviceCosts device_of(const Run& run, const StageSamples& samples) {
   return fit_device(name, samples);
 }
 
-/// Stages without samples, such as the exchange of one rank, cost what they typically do.
-Machine machine_of(const Run& run, const StageSamples& samples) {
+/// Returns the machine of some samples. Stages without any, such as the exchange of one rank, have
+/// their typical cost.
+Machine machine_of(const Communicator& comm, const StageSamples& samples) {
   Machine machine = typical_machine();
-  machine.name = run.comm.broadcast(processor_name(), 0);
-  machine.date = utc_now();
-  machine.n_ranks = run.comm.size();
+  machine.name = comm.broadcast(processor_name(), 0);
+  machine.n_ranks = comm.size();
   machine.n_threads = omp_get_max_threads();
   for (const auto& [name, curve] : machine_curves) {
     const auto found = samples.stages.find(name);
@@ -417,16 +415,15 @@ Machine machine_of(const Run& run, const StageSamples& samples) {
 
 }  // namespace
 
-Machine calibrate_machine(Run& run, const CalibrationSizes& sizes, Backend backend,
+Machine calibrate_machine(const Communicator& comm, Progress& progress,
+                          const CalibrationSizes& sizes, Backend backend, int n_sharers,
                           const std::string& folder) {
-  const Communicator& comm = run.comm;
   const bool on_device = backend == Backend::cuda;
-  const int sharers = on_device ? ranks_of_device(run) : 1;
   StageSamples samples;
   StageSamples on_gpu;
   for (int repeat = 0; repeat < sizes.repeats; ++repeat) {
     for (std::int64_t nside = sizes.least_nside; nside <= sizes.most_nside; nside *= 2) {
-      run.progress.stage(fmt::format("nside {}, turn {} of {}", nside, repeat + 1, sizes.repeats));
+      progress.stage(fmt::format("nside {}, turn {} of {}", nside, repeat + 1, sizes.repeats));
       rest(comm);
       with_memory(comm, samples,
                   [&] { measure_transform(comm, nside, 0, Backend::host, samples); });
@@ -435,29 +432,29 @@ Machine calibrate_machine(Run& run, const CalibrationSizes& sizes, Backend backe
       measure_points(comm, nside, Backend::host, 1, samples);
       for (const ConvolutionCase& one : convolution_cases(nside, Backend::host))
         measure_convolution(comm, nside, one, 1, samples);
-      measure_splitting(run, nside, samples);
+      measure_splitting(comm, nside, samples);
       measure_file(comm, nside, folder, samples);
       if (!on_device) continue;
       measure_transform(comm, nside, 0, backend, on_gpu);
       measure_transform(comm, nside, 2, backend, on_gpu);
-      measure_points(comm, nside, backend, sharers, on_gpu);
+      measure_points(comm, nside, backend, n_sharers, on_gpu);
       for (const ConvolutionCase& one : convolution_cases(nside, backend))
-        measure_convolution(comm, nside, one, sharers, on_gpu);
+        measure_convolution(comm, nside, one, n_sharers, on_gpu);
     }
     measure_small_messages(comm, sizes.least_nside, Backend::host, samples);
     if (on_device) measure_small_messages(comm, sizes.least_nside, backend, on_gpu);
   }
-  Machine machine = machine_of(run, samples);
+  Machine machine = machine_of(comm, samples);
   if (on_device) {
     machine.backend = "cuda";
-    machine.device = device_of(run, on_gpu);
+    machine.device = device_of(comm, on_gpu);
   }
   return machine;
 }
 
-double predict_calibration(const Run& run, const CalibrationSizes& sizes, Backend backend) {
-  const Communicator& comm = run.comm;
-  // A device rests before points and each of its convolutions too; what it computes takes less
+double predict_calibration(const Communicator& comm, const Machine& machine,
+                           const CalibrationSizes& sizes, Backend backend) {
+  // A device rests before points and each of its convolutions too; its computations take less
   // time.
   const double of_each_nside =
       (backend == Backend::cuda ? 18 : 12) * rest_seconds + 1.4;  // kernels and plans are made
@@ -472,7 +469,7 @@ double predict_calibration(const Run& run, const CalibrationSizes& sizes, Backen
         const TransformSpec spec = healpix_spec(nside, spin, 2 * nside, Backend::host);
         return work_of(TransformPlan(spec, comm.rank(), comm.size()), omp_get_max_threads());
       });
-      seconds += transforms * comm.max(estimate_transform(work, run.machine).total().seconds);
+      seconds += transforms * comm.max(estimate_transform(work, machine).total().seconds);
     }
   }
   return sizes.repeats * seconds;

@@ -4,8 +4,9 @@
 #include <cstdint>
 #include <string>
 
-#include "app/run.hpp"
+#include "app/progress.hpp"
 #include "perf_models/machine.hpp"
+#include "ringweave/communicator.hpp"
 #include "ringweave/execution.hpp"
 
 namespace ringweave::detail::inline app {
@@ -22,11 +23,15 @@ struct CalibrationSizes {
 /// measured, such as the exchange on one rank, are those of the typical machine. Collective. Error
 /// ResourceError when memory or disk are too small for the largest size, or the device for every
 /// size.
-Machine calibrate_machine(Run& run, const CalibrationSizes& sizes, Backend backend,
+/// n_sharers  ranks that share a device
+/// return     without a date
+Machine calibrate_machine(const Communicator& comm, Progress& progress,
+                          const CalibrationSizes& sizes, Backend backend, int n_sharers,
                           const std::string& folder);
 
-/// Returns about how many seconds calibrate_machine() takes by the machine file in use, without
-/// what a device computes. Collective.
-double predict_calibration(const Run& run, const CalibrationSizes& sizes, Backend backend);
+/// Returns about how many seconds calibrate_machine() takes on a machine, without
+/// the computations of a device. Collective.
+double predict_calibration(const Communicator& comm, const Machine& machine,
+                           const CalibrationSizes& sizes, Backend backend);
 
 }  // namespace ringweave::detail::inline app

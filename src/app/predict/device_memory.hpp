@@ -11,8 +11,8 @@
 
 namespace ringweave::detail::inline app {
 
-/// Returns what a device lacks where the bytes of its ranks do not fit, as a message with numbers;
-/// empty where all fit. The same on all ranks. Collective.
+/// Returns the shortage of a device where the bytes of its ranks do not fit, as a message with
+/// numbers; empty where all fit. The same on all ranks. Collective.
 /// what  needs the bytes, in the message
 std::string device_shortage(const Communicator& comm, const DeviceShare& share, std::int64_t bytes,
                             const std::string& what);

@@ -11,8 +11,8 @@
 namespace ringweave::detail::inline app {
 namespace {
 
-// Cost of a pixel beside its sums over taps, in operations on vectors like theirs (measured at lmax
-// 1023). A device gets positions once.
+// Cost of a pixel without its sums over taps, in operations on vectors like theirs (measured at
+// lmax 1023). A device gets positions once.
 constexpr double operations_of_position = 5;
 constexpr double operations_of_rotation = 5;
 

@@ -44,7 +44,8 @@ PointWork lensing_work(const TransformSpec& rows, const FieldAtPixels& lensed,
 /// a_lm, on any number of ranks. Not collective.
 class LensedGrid {
  public:
-  /// Error  UsageError when the specification contradicts itself.
+  /// Describes the transforms to the pixels of `grid`. Error  UsageError when the specification
+  /// contradicts itself.
   LensedGrid(const PointSpec& spec, std::shared_ptr<const RingGrid> grid);
 
   const EvenPoints& points() const { return points_; }

@@ -6,11 +6,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <utility>
 
-#include "app/backend_choice.hpp"
 #include "app/transform_setup.hpp"
 #include "base/memory_meter.hpp"
 #include "distribute/mpi/agree.hpp"
@@ -71,7 +69,8 @@ std::vector<MemoryItem> items_of(const TransformPlan& plan, const MemoryUse& use
     case Operation::synthesis_consuming:
     case Operation::analysis_consuming:
       if (n_at_once < n) return {map, alm, modes, orders};
-      return fuller({alm, modes, {orders.name, slots_of(plan.n_passes_consuming)}}, {modes, map});
+      return larger_phase({alm, modes, {orders.name, slots_of(plan.n_passes_consuming)}},
+                          {modes, map});
     case Operation::analysis_iterating:
       if (on_spectra) return {map, alm, modes, orders_beside_spectra};
       return {map, residual, alm, modes, orders};
@@ -91,11 +90,11 @@ std::vector<MemoryItem> transform_items(const TransformPlan& plan, const MemoryU
     std::vector<MemoryItem> mask = items_of(plan, use, 1);
     mask.front().name = "smoothed mask";
     mask.insert(mask.begin(), {"map", n * map_bytes(plan, use.precision)});
-    items = fuller(items, mask);
+    items = larger_phase(items, mask);
   }
   if (use.pixel_weights == PixelWeights::held)
     items.push_back({"pixel weights", plan.rings.n_pixels() * 8});
-  add_beside(use.beside, plan.rings, items);
+  add_per_pixel_buffers(use.extra_buffers, plan.rings, items);
   return items;
 }
 
@@ -162,7 +161,7 @@ std::vector<MemoryItem> items_of_fields(const Plan* scalars, const Plan* spins, 
   if (scalars == nullptr) return of_spins;
   const std::vector<MemoryItem> of_scalars = items_of(*scalars, mask);
   if (mask == MaskSmoothing::yes) of_spins = with_masks(std::move(of_spins), of_scalars);
-  return fuller(of_scalars, of_spins);
+  return larger_phase(of_scalars, of_spins);
 }
 
 /// Collective.
@@ -172,7 +171,7 @@ MemoryShortage shortage_of(const Communicator& comm, const MemoryEstimate& estim
 
 /// Checks data of the whole job against all nodes together, assuming that each has as little
 /// memory as the smallest. Collective.
-/// remedy  beside more nodes
+/// remedy  in addition to more nodes
 void require_in_job(const Communicator& comm, double bytes, const std::string& what,
                     const char* remedy) {
   const double nodes = comm.sum(1.0 / comm.node_local().size());
@@ -185,8 +184,8 @@ void require_in_job(const Communicator& comm, double bytes, const std::string& w
 
 }  // namespace
 
-std::vector<MemoryItem> fuller(const std::vector<MemoryItem>& one,
-                               const std::vector<MemoryItem>& other) {
+std::vector<MemoryItem> larger_phase(const std::vector<MemoryItem>& one,
+                                     const std::vector<MemoryItem>& other) {
   const bool first = sum_of(one) >= sum_of(other);
   std::vector<MemoryItem> items = first ? one : other;
   for (const MemoryItem& item : first ? other : one) {
@@ -198,7 +197,7 @@ std::vector<MemoryItem> fuller(const std::vector<MemoryItem>& one,
   return items;
 }
 
-MemoryItem program_beside_buffers() {
+MemoryItem program_memory() {
   return {name_of_program, resident_bytes() - MemoryMeter::current_bytes()};
 }
 
@@ -207,8 +206,8 @@ MemoryEstimate with_program(std::vector<MemoryItem> items) {
   return {std::move(items)};
 }
 
-void add_beside(const std::vector<MemoryItem>& per_pixel, const LocalRings& rings,
-                std::vector<MemoryItem>& items) {
+void add_per_pixel_buffers(const std::vector<MemoryItem>& per_pixel, const LocalRings& rings,
+                           std::vector<MemoryItem>& items) {
   for (const MemoryItem& item : per_pixel)
     items.push_back({item.name, item.bytes * rings.n_pixels()});
 }
@@ -246,9 +245,10 @@ MemoryEstimate estimate_memory(const SplitMemoryUse& use) {
       [&](const SplitPlan& plan, MaskSmoothing mask) { return split_items(plan, use, mask); }));
 }
 
-Estimate predict_allocation(const Run& run, const MemoryEstimate& estimate) {
-  const double bytes = run.comm.max(static_cast<double>(estimate.buffers()));
-  return 1.0 / omp_get_max_threads() * run.machine.new_memory.estimate(bytes, bytes);
+Estimate predict_allocation(const Communicator& comm, const Machine& machine,
+                            const MemoryEstimate& estimate) {
+  const double bytes = comm.max(static_cast<double>(estimate.buffers()));
+  return 1.0 / omp_get_max_threads() * machine.new_memory.estimate(bytes, bytes);
 }
 
 Estimate predict_files(const Machine& machine, const FileWork& work) {
@@ -259,78 +259,44 @@ Estimate predict_files(const Machine& machine, const FileWork& work) {
          all(work.n_written, machine.file_write, work.written_bytes);
 }
 
-void record_memory(Run& run, const MemoryEstimate& estimate) {
-  nlohmann::ordered_json& plan = run.report["plan"];
-  plan["memory_high_water_bytes"] = run.comm.sum(estimate.total());
-  plan["buffers_high_water_bytes"] = run.comm.sum(estimate.buffers());
-  plan["predicted_memory_seconds"] = predict_allocation(run, estimate).seconds;
-}
-
-std::unique_ptr<SphericalHarmonicTransform> plan_transform(Run& run, const TransformSpec& spec,
-                                                           const MemoryUse& use,
-                                                           const std::string& backend) {
-  if (spec.backend == Backend::cuda && backend == "auto") {
-    try {
-      return plan_transform(run, spec, use, "cuda");
-    } catch (const ResourceError& error) {
-      TransformSpec on_host = spec;
-      on_host.on_device = StagesOnDevice::both;
-      on_host.backend = give_up_device(run, error.what());
-      return plan_transform(run, on_host, use, "host");
-    }
-  }
-  auto transform = std::make_unique<SphericalHarmonicTransform>(run.comm, spec);
-  const TransformPlan& at_once = transform->plan();
-  const std::int64_t excess = shortage_of(run.comm, estimate_memory(*transform, use)).largest();
-  if (excess <= 0 || spec.fields.fields().size() == 1) return transform;
-  for (std::int64_t n = spec.fields.n_components() - 1; n > 0; --n) {
-    TransformSpec grouped = spec;
-    grouped.mode_bytes = at_once.mode_bytes_of(n);
-    const auto plan =
-        agreed(run.comm, [&] { return TransformPlan(grouped, run.comm.rank(), run.comm.size()); });
-    if (shortage_of(run.comm, estimate_memory(plan, use)).largest() > 0) continue;
-    run.say(fmt::format("memory is short by {}: the fields are transformed in {} groups",
-                        bytes_text(static_cast<double>(excess)), plan.groups.size()));
-    transform.reset();
-    return std::make_unique<SphericalHarmonicTransform>(run.comm, grouped);
-  }
-  return transform;
-}
-
-void require_memory(const Run& run, const MemoryEstimate& estimate) {
-  const MemoryShortage shortage = shortage_of(run.comm, estimate);
+void require_memory(const Communicator& comm, const MemoryEstimate& estimate) {
+  const MemoryShortage shortage = shortage_of(comm, estimate);
   if (shortage.largest() <= 0) return;
   const bool of_node = shortage.of_node > 0;
   const auto text = [](std::int64_t bytes) { return bytes_text(static_cast<double>(bytes)); };
   throw ResourceError(fmt::format(
       "this run needs {} more on one {}, which has {} less than that; use more "
       "{}, --precision single, a lower "
-      "--lmax or no iterations (--dry-run shows what needs how much)",
+      "--lmax or no iterations (--dry-run lists the memory of each part)",
       text(of_node ? shortage.node_needs : shortage.rank_needs),
       of_node ? "node" : "rank (ulimit -v)", text(of_node ? shortage.of_node : shortage.of_rank),
       of_node ? "nodes" : "ranks"));
 }
 
-bool fits_memory(const Run& run, const MemoryEstimate& estimate) {
-  return shortage_of(run.comm, estimate).largest() <= 0;
+std::int64_t largest_shortage(const Communicator& comm, const MemoryEstimate& estimate) {
+  return shortage_of(comm, estimate).largest();
 }
 
-void require_memory_for(const Run& run, const TransformSpec& spec, Precision precision) {
+bool fits_memory(const Communicator& comm, const MemoryEstimate& estimate) {
+  return largest_shortage(comm, estimate) <= 0;
+}
+
+void require_memory_for(const Communicator& comm, const TransformSpec& spec, Precision precision) {
   const auto real_bytes = static_cast<double>(bytes_of(precision) * spec.fields.n_components());
   const double alm =
       static_cast<double>(AlmLayout::full_size(spec.lmax, spec.mmax)) * 2 * real_bytes;
   const double map = static_cast<double>(spec.grid->n_pixels()) * real_bytes;
-  require_in_job(run.comm, alm + map,
+  require_in_job(comm, alm + map,
                  fmt::format("map ({}) and a_lm ({}) of {} with lmax = {}", bytes_text(map),
                              bytes_text(alm), spec.grid->name(), spec.lmax),
                  "lower --lmax");
 }
 
-void require_memory_for(const Run& run, const RingGrid& grid, std::int64_t n_maps,
+void require_memory_for(const Communicator& comm, const RingGrid& grid, std::int64_t n_maps,
                         Precision precision) {
   const double maps =
       static_cast<double>(n_maps * bytes_of(precision)) * static_cast<double>(grid.n_pixels());
-  require_in_job(run.comm, maps,
+  require_in_job(comm, maps,
                  fmt::format("{} maps of {} ({})", n_maps, grid.name(), bytes_text(maps)),
                  "use --precision single");
 }

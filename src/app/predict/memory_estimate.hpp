@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "app/run.hpp"
 #include "convolve/split/split_plan.hpp"
 #include "io/file_kind.hpp"
 #include "perf_models/machine.hpp"
+#include "ringweave/communicator.hpp"
 #include "ringweave/execution.hpp"
 #include "ringweave/files.hpp"
 #include "ringweave/transform.hpp"
@@ -44,7 +44,7 @@ struct MemoryUse {
   MaskSmoothing mask = MaskSmoothing::no;  ///< --unseen normalize
   ModeLocation modes = ModeLocation::on_host;
   /// Other buffers that stay in memory, in bytes for each own pixel: a mask, the rms of noise.
-  std::vector<MemoryItem> beside{};
+  std::vector<MemoryItem> extra_buffers{};
 };
 
 /// Memory of this rank at its peak.
@@ -56,17 +56,17 @@ struct MemoryEstimate {
 
 /// Returns the phase of a run that needs more memory; items only of the other phase stay in the
 /// list with 0 bytes, so that all ranks have the same items.
-std::vector<MemoryItem> fuller(const std::vector<MemoryItem>& one,
-                               const std::vector<MemoryItem>& other);
+std::vector<MemoryItem> larger_phase(const std::vector<MemoryItem>& one,
+                                     const std::vector<MemoryItem>& other);
 
 /// Returns the memory of the program and its libraries, once all buffers hold data.
-MemoryItem program_beside_buffers();
+MemoryItem program_memory();
 /// Adds the program and its libraries to the buffers of a run.
 MemoryEstimate with_program(std::vector<MemoryItem> items);
 
 /// Adds other buffers that stay in memory, `per_pixel` bytes for each own pixel.
-void add_beside(const std::vector<MemoryItem>& per_pixel, const LocalRings& rings,
-                std::vector<MemoryItem>& items);
+void add_per_pixel_buffers(const std::vector<MemoryItem>& per_pixel, const LocalRings& rings,
+                           std::vector<MemoryItem>& items);
 
 /// Estimates the peak memory. To be called when the transform is planned but nothing large is
 /// allocated: memory resident then (program, libraries, tables) is included.
@@ -100,15 +100,9 @@ struct SplitMemoryUse {
 /// harmonic part on a device counts as on the host, which may have to take over.
 MemoryEstimate estimate_memory(const SplitMemoryUse& use);
 
-/// Plans a transform of all fields at once or, if memory is short, in the fewest groups that fit,
-/// with a message. If no grouping fits, all at once. `backend` is the --backend from which that of
-/// `spec` was chosen: with `auto` the host takes over if the device fails. Collective.
-std::unique_ptr<SphericalHarmonicTransform> plan_transform(Run& run, const TransformSpec& spec,
-                                                           const MemoryUse& use,
-                                                           const std::string& backend);
-
 /// Predicts the time the system takes to provide this memory on the slowest rank. Collective.
-Estimate predict_allocation(const Run& run, const MemoryEstimate& estimate);
+Estimate predict_allocation(const Communicator& comm, const Machine& machine,
+                            const MemoryEstimate& estimate);
 
 /// Large files of a run.
 struct FileWork {
@@ -121,21 +115,21 @@ struct FileWork {
 /// Predicts files read and written one after the other by one rank, as HDF5, the calibrated format.
 Estimate predict_files(const Machine& machine, const FileWork& work);
 
-/// Adds bytes and predicted seconds to the report's plan. Collective.
-void record_memory(Run& run, const MemoryEstimate& estimate);
-
 /// Throws a ResourceError on all ranks, with the numbers, when the ranks of a node together need
 /// more memory than it has, or one rank more than its own limit. Collective.
-void require_memory(const Run& run, const MemoryEstimate& estimate);
+void require_memory(const Communicator& comm, const MemoryEstimate& estimate);
 
+/// Returns the bytes that the ranks of a node, or a rank, lack most; 0 or less where all fit.
+/// Collective.
+std::int64_t largest_shortage(const Communicator& comm, const MemoryEstimate& estimate);
 /// Returns whether require_memory() would succeed. Collective.
-bool fits_memory(const Run& run, const MemoryEstimate& estimate);
+bool fits_memory(const Communicator& comm, const MemoryEstimate& estimate);
 
 /// Checks before anything is planned, from sizes alone: maps and a_lm of the whole job against the
 /// memory of its nodes. Collective.
-void require_memory_for(const Run& run, const TransformSpec& spec, Precision precision);
+void require_memory_for(const Communicator& comm, const TransformSpec& spec, Precision precision);
 /// Checks maps alone. Collective.
-void require_memory_for(const Run& run, const RingGrid& grid, std::int64_t n_maps,
+void require_memory_for(const Communicator& comm, const RingGrid& grid, std::int64_t n_maps,
                         Precision precision);
 
 /// Formats bytes as "1.5 GiB".

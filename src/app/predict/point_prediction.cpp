@@ -108,17 +108,17 @@ PointWork point_work(const TransformSpec& rows, const PointReport& report, doubl
       .n_threads = processors.n_threads};
 }
 
-void require_memory_for_points(const Run& run, const PointSpec& spec, const PointFile& points,
-                               Precision precision) {
+void require_memory_for_points(const Communicator& comm, const PointSpec& spec,
+                               const PointFile& points, Precision precision) {
   const int n_threads = omp_get_max_threads();
-  const EvenPoints even = agreed(
-      run.comm, [&] { return EvenPoints(spec, points.total, points.angles.n_components()); });
+  const EvenPoints even =
+      agreed(comm, [&] { return EvenPoints(spec, points.total, points.angles.n_components()); });
   const auto bytes_among = [&](int n_ranks) {
     return MemoryEstimate{even.memory(n_ranks, n_threads, precision)}.total();
   };
-  distribute::require_memory_for(
-      run.comm, agreed(run.comm, [&] { return bytes_among(run.comm.size()); }),
-      fmt::format("{} points with lmax = {}", points.total, spec.lmax), bytes_among);
+  distribute::require_memory_for(comm, agreed(comm, [&] { return bytes_among(comm.size()); }),
+                                 fmt::format("{} points with lmax = {}", points.total, spec.lmax),
+                                 bytes_among);
 }
 
 }  // namespace ringweave::detail::inline app

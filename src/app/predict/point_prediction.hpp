@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "app/predict/memory_estimate.hpp"
-#include "app/run.hpp"
 #include "distribute/mpi/device_sharers.hpp"
 #include "nonuniform/fine_taps.hpp"
 #include "nonuniform/point_memory.hpp"
@@ -23,7 +22,7 @@ struct PointShare {
   std::int64_t bytes = 0;
 };
 
-/// A rank's device, and what a transform to points takes of its memory.
+/// A rank's device, and the part of its memory that a transform to points takes.
 struct PointDevice {
   DeviceShare share;
   DevicePointMemory planned;
@@ -80,7 +79,7 @@ PointWork point_work(const TransformSpec& rows, const PointReport& report, doubl
 
 /// Throws a ResourceError on all ranks where points that are read, spread evenly, and their
 /// transform do not fit the memory; says on how many ranks they would. Collective.
-void require_memory_for_points(const Run& run, const PointSpec& spec, const PointFile& points,
-                               Precision precision);
+void require_memory_for_points(const Communicator& comm, const PointSpec& spec,
+                               const PointFile& points, Precision precision);
 
 }  // namespace ringweave::detail::inline app

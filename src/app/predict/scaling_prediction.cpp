@@ -96,13 +96,13 @@ ScalingPrediction ScalingPredictor::predict(int n_ranks) const {
   return prediction;
 }
 
-std::vector<ExchangeWay> ScalingPredictor::ways_of(const ScalingPrediction& prediction) const {
+std::vector<ExchangeVariant> ScalingPredictor::ways_of(const ScalingPrediction& prediction) const {
   TransformWork work = prediction.work;
   work.place = place_.place;
   work.on_device = place_.on_device;
   work.n_passes = 1;
   work.timing = ExchangeTiming::after_legendre;
-  std::vector<ExchangeWay> ways;
+  std::vector<ExchangeVariant> ways;
   const auto add = [&](const char* name) {
     const TransformEstimate seconds = estimate_transform(work, machine_);
     ways.push_back({name, work.sent_bytes, seconds.exchange, seconds.total()});
@@ -132,8 +132,8 @@ std::vector<ExchangeWay> ScalingPredictor::ways_of(const ScalingPrediction& pred
   return ways;
 }
 
-ScalingEnd::Cause ScalingPredictor::what_falls_least(const ScalingPrediction& few,
-                                                     const ScalingPrediction& many) const {
+ScalingEnd::Cause ScalingPredictor::scaling_limit(const ScalingPrediction& few,
+                                                  const ScalingPrediction& many) const {
   using Cause = ScalingEnd::Cause;
   const auto parts = [&](const ScalingPrediction& one) {
     const double latency = latency_share(one.work, machine_) * one.seconds.exchange.seconds;
@@ -160,7 +160,7 @@ std::optional<ScalingEnd> ScalingPredictor::end() {
     const ScalingPrediction& few = at(n_ranks);
     const ScalingPrediction& many = at(2 * n_ranks);
     if (many.total().seconds <= worthwhile * few.total().seconds) continue;
-    return ScalingEnd{n_ranks, what_falls_least(few, many)};
+    return ScalingEnd{n_ranks, scaling_limit(few, many)};
   }
   return std::nullopt;
 }

@@ -14,7 +14,7 @@
 namespace ringweave::detail::inline app {
 
 /// One variant of the exchange of ring modes: bytes of the rank that sends most, and time.
-struct ExchangeWay {
+struct ExchangeVariant {
   std::string name;
   std::int64_t sent_bytes = 0;
   Estimate exchange;  ///< the part not hidden behind the Legendre stage
@@ -32,7 +32,7 @@ struct ScalingPrediction {
   /// Variants from all modes of all rings to the best one. On the host: dense, ragged, folded,
   /// single (precision), overlapped, each including those before it. On a device the last two are
   /// replaced by staged (folded, through the host).
-  std::vector<ExchangeWay> ways;
+  std::vector<ExchangeVariant> ways;
   // Szydlarski et al. (2012), Eq. 17 corrected and as printed; 0 on one rank.
   double dense_seconds = 0;
   double dense_seconds_as_printed = 0;
@@ -80,9 +80,9 @@ class ScalingPredictor {
 
  private:
   ScalingPrediction predict(int n_ranks) const;
-  std::vector<ExchangeWay> ways_of(const ScalingPrediction& prediction) const;
-  ScalingEnd::Cause what_falls_least(const ScalingPrediction& few,
-                                     const ScalingPrediction& many) const;
+  std::vector<ExchangeVariant> ways_of(const ScalingPrediction& prediction) const;
+  ScalingEnd::Cause scaling_limit(const ScalingPrediction& few,
+                                  const ScalingPrediction& many) const;
 
   TransformScaling scaling_;
   Machine machine_;

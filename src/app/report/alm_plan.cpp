@@ -45,13 +45,14 @@ MemoryItem rotation_memory(const Communicator& comm, const AlmPlan& plan) {
 MemoryEstimate record_plan(Run& run, const AlmPlan& plan) {
   MemoryEstimate estimate = with_program(
       {{plan.n_held > 1 ? "a_lm of two files" : "a_lm", plan.n_held * bytes_of_alm(plan)}});
-  estimate.items.insert(estimate.items.end(), plan.beside.begin(), plan.beside.end());
+  estimate.items.insert(estimate.items.end(), plan.extra_buffers.begin(), plan.extra_buffers.end());
   estimate.items.push_back(file_window(run.comm, plan));
   record_memory(run, estimate);
   if (run.options.dry_run || run.options.verbose) {
-    run.say(fmt::format("plan: a_lm, lmax {}, mmax {}, {} component(s), {} rank(s) x {} thread(s)",
-                        plan.layout.lmax(), plan.layout.mmax(), plan.n_components, run.comm.size(),
-                        omp_get_max_threads()));
+    run.print_line(
+        fmt::format("plan: a_lm, lmax {}, mmax {}, {} component(s), {} rank(s) x {} thread(s)",
+                    plan.layout.lmax(), plan.layout.mmax(), plan.n_components, run.comm.size(),
+                    omp_get_max_threads()));
     PlanTable table(run);
     table.count("orders m", plan.layout.n_orders());
     table.memory(estimate);

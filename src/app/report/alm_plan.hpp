@@ -16,9 +16,9 @@ struct AlmPlan {
   const AlmLayout& layout;  ///< of this rank
   std::int64_t n_components = 1;
   Precision precision = Precision::double_;
-  std::int64_t n_held = 1;                 ///< sets of a_lm in memory at once
-  std::vector<MemoryItem> beside{};        ///< others in memory
-  std::int64_t n_read = 1, n_written = 1;  ///< a_lm files
+  std::int64_t n_held = 1;                  ///< sets of a_lm in memory at once
+  std::vector<MemoryItem> extra_buffers{};  ///< others in memory
+  std::int64_t n_read = 1, n_written = 1;   ///< a_lm files
 };
 
 /// Returns this rank's bytes of one set of a_lm.
@@ -27,7 +27,7 @@ std::int64_t bytes_of_alm(const AlmPlan& plan);
 /// Returns the blocks of degrees of rotate() with its own options, and the scratch of threads.
 MemoryItem rotation_memory(const Communicator& comm, const AlmPlan& plan);
 
-/// Tells the plan where one is asked for, and puts it into the report. Collective.
+/// Prints the plan where one is asked for, and puts it into the report. Collective.
 /// return  the memory, for require_memory()
 MemoryEstimate record_plan(Run& run, const AlmPlan& plan);
 

@@ -13,7 +13,8 @@ std::string seconds_text(const Estimate& estimate) {
 }
 
 PlanTable::PlanTable(Run& run) : run_(run) {
-  run.say(fmt::format("  {:<36}{:>14}{:>14}{:>14}{:>14}", "per rank", "min", "mean", "max", "sum"));
+  run.print_line(
+      fmt::format("  {:<36}{:>14}{:>14}{:>14}{:>14}", "per rank", "min", "mean", "max", "sum"));
 }
 
 void PlanTable::row(const std::string& name, double value, std::string (*text)(double)) {
@@ -21,8 +22,8 @@ void PlanTable::row(const std::string& name, double value, std::string (*text)(d
   const double least = comm.min(value);
   const double most = comm.max(value);
   const double sum = comm.sum(value);
-  run_.say(fmt::format("  {:<36}{:>14}{:>14}{:>14}{:>14}", name, text(least),
-                       text(sum / comm.size()), text(most), text(sum)));
+  run_.print_line(fmt::format("  {:<36}{:>14}{:>14}{:>14}{:>14}", name, text(least),
+                              text(sum / comm.size()), text(most), text(sum)));
 }
 
 void PlanTable::count(const std::string& name, std::int64_t value) {
@@ -38,15 +39,22 @@ void PlanTable::memory(const MemoryEstimate& estimate) {
     if (run_.comm.sum(item.bytes) > 0) bytes(item.name, item.bytes);
   }
   bytes("memory high-water", estimate.total());
-  run_.say(fmt::format("  predicted: {} for new memory",
-                       seconds_text(predict_allocation(run_, estimate))));
+  run_.print_line(fmt::format("  predicted: {} for new memory",
+                              seconds_text(predict_allocation(run_.comm, run_.machine, estimate))));
+}
+
+void record_memory(Run& run, const MemoryEstimate& estimate) {
+  nlohmann::ordered_json& plan = run.report["plan"];
+  plan["memory_high_water_bytes"] = run.comm.sum(estimate.total());
+  plan["buffers_high_water_bytes"] = run.comm.sum(estimate.buffers());
+  plan["predicted_memory_seconds"] = predict_allocation(run.comm, run.machine, estimate).seconds;
 }
 
 void record_files(Run& run, const FileWork& work) {
   const Estimate files = predict_files(run.machine, work);
   run.report["plan"]["predicted_file_seconds"] = files.seconds;
   if (run.options.dry_run || run.options.verbose)
-    run.say(fmt::format("  predicted: {} for files, as HDF5", seconds_text(files)));
+    run.print_line(fmt::format("  predicted: {} for files, as HDF5", seconds_text(files)));
 }
 
 }  // namespace ringweave::detail::inline app

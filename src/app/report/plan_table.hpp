@@ -30,8 +30,11 @@ class PlanTable {
   Run& run_;
 };
 
+/// Adds bytes and predicted seconds to the report's plan. Collective.
+void record_memory(Run& run, const MemoryEstimate& estimate);
+
 /// Into the plan of the report; also said where a plan is asked for. A run of many maps reads and
-/// writes beside its computation and may hide it. Not collective.
+/// writes during its computation and may hide it. Not collective.
 void record_files(Run& run, const FileWork& work);
 
 }  // namespace ringweave::detail::inline app

@@ -40,7 +40,7 @@ Estimate record_point_prediction(Run& run, const TransformPlan& to_rows, const P
   if (rows.copies.seconds > 0)
     run.report["plan"]["interpolation"]["predicted_stages"]["copies"] = rows.copies.seconds;
   if (!run.options.dry_run && !run.options.verbose) return total;
-  run.say(fmt::format(
+  run.print_line(fmt::format(
       "  predicted{}: {} in one transform to points (Legendre {:.2g}, exchange {:.2g}, rows "
       "{:.2g}{}, points {:.2g}, values {:.2g})",
       whose_costs(run, to_rows.spec.backend == Backend::cuda), seconds_text(total),
@@ -64,14 +64,14 @@ void record_points(Run& run, const PointReport& report) {
                                                 {"most_rows", report.most_rows},
                                                 {"mean_rows", report.mean_rows}};
   if (run.options.dry_run || run.options.verbose) {
-    run.say(fmt::format(
+    run.print_line(fmt::format(
         "points: {}, taps {} x {}, fine rows {} x {} (oversampling {:.2f}, {:.2f}), predicted "
         "error {:.1e}",
         report.points, report.theta_taps, report.phi_taps, report.fine_rows, report.fine_columns,
         report.theta_oversampling, report.phi_oversampling, report.predicted_error));
-    run.say(fmt::format("points of a rank: at most {}, mean {:.0f}; rows: at most {}, mean {:.0f}",
-                        report.most_points, report.mean_points, report.most_rows,
-                        report.mean_rows));
+    run.print_line(
+        fmt::format("points of a rank: at most {}, mean {:.0f}; rows: at most {}, mean {:.0f}",
+                    report.most_points, report.mean_points, report.most_rows, report.mean_rows));
   }
 }
 
@@ -95,7 +95,7 @@ void record_memory_of_points(Run& run, const MemoryEstimate& estimate,
   table.bytes("device: fine rows and modes", device->planned.rows);
   table.bytes("device: points", device->planned.points);
   table.bytes("device memory", device->planned.total());
-  run.say("  device: " + device_text(device->share));
+  run.print_line("  device: " + device_text(device->share));
 }
 
 void record_point_transform(Run& run, const PointReport& report, const StageTimes& times) {

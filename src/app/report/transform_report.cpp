@@ -93,7 +93,7 @@ std::string whereabouts(const DeviceBudget& device) {
   return "a_lm and maps stay on the host and are copied in blocks, because " + device.reason;
 }
 
-/// Prints what record_device() reports as rows of the plan. Collective.
+/// Prints the entries of record_device() as rows of the plan. Collective.
 void print_device(Run& run, const SphericalHarmonicTransform& transform, PlanTable& table) {
   const DeviceBudget* device = transform.device();
   if (device == nullptr) return;
@@ -108,7 +108,7 @@ void print_device(Run& run, const SphericalHarmonicTransform& transform, PlanTab
     table.bytes("device: a_lm and map", planned.alm + planned.map);
   }
   table.bytes("device memory", planned.total());
-  run.say(fmt::format("  device: {}; {}", device_text(*device), whereabouts(*device)));
+  run.print_line(fmt::format("  device: {}; {}", device_text(*device), whereabouts(*device)));
 }
 
 /// Returns the seconds of each stage in words.
@@ -124,7 +124,7 @@ void print_plan(Run& run, const SphericalHarmonicTransform& transform,
                 const TransformPrediction& prediction) {
   const TransformPlan& plan = transform.plan();
   const std::size_t n_groups = plan.groups.size();
-  run.say(fmt::format(
+  run.print_line(fmt::format(
       "plan: {}, lmax {}, mmax {}, {} component(s){}, {} rank(s) x {} thread(s), {}",
       plan.spec.grid->name(), plan.spec.lmax, plan.spec.mmax, plan.spec.fields.n_components(),
       n_groups > 1 ? fmt::format(" in {} groups", n_groups) : "", run.comm.size(),
@@ -136,9 +136,9 @@ void print_plan(Run& run, const SphericalHarmonicTransform& transform,
   table.bytes("sent per transform", plan.bytes_sent());
   table.memory(estimate);
   print_device(run, transform, table);
-  run.say(fmt::format("  predicted{}: {} in transforms ({})",
-                      whose_costs(run, transform.device() != nullptr),
-                      seconds_text(prediction.total), stages_text(prediction.stages)));
+  run.print_line(fmt::format("  predicted{}: {} in transforms ({})",
+                             whose_costs(run, transform.device() != nullptr),
+                             seconds_text(prediction.total), stages_text(prediction.stages)));
 }
 
 }  // namespace
@@ -198,9 +198,9 @@ void record_synthesis_plan(Run& run, const SphericalHarmonicTransform& transform
       run.comm, work_of_run(plan, work_of(transform, omp_get_max_threads()), count, run.machine));
   put_prediction(prediction, count, run.report["plan"]["synthesis"]);
   if (!run.options.dry_run && !run.options.verbose) return;
-  run.say(fmt::format("  predicted: {} in {} transform(s) onto {} ({})",
-                      seconds_text(prediction.total), count.all_fields, plan.spec.grid->name(),
-                      stages_text(prediction.stages)));
+  run.print_line(fmt::format("  predicted: {} in {} transform(s) onto {} ({})",
+                             seconds_text(prediction.total), count.all_fields,
+                             plan.spec.grid->name(), stages_text(prediction.stages)));
 }
 
 std::string device_text(const DeviceShare& device) {
@@ -222,7 +222,7 @@ void record_device(Run& run, const SphericalHarmonicTransform& transform) {
   const OffloadedTransform* offloaded = transform.offloaded();
   run.report["device"] = device_entry(run, *device, device->planned.total());
   run.report["device"]["data_on_device"] = device->on_device();
-  run.report["device"]["obstacle"] = device->reason;
+  run.report["device"]["reason"] = device->reason;
   if (offloaded == nullptr) return;
   run.report["device"]["held_bytes"] =
       over_ranks(run.comm, static_cast<double>(offloaded->device_bytes()));

@@ -76,7 +76,7 @@ void record_device(Run& run, const SphericalHarmonicTransform& transform);
 enum class PlanPart { whole, synthesis };
 
 /// Reports a finished run: the transform's stages, layout and rates, and the model's prediction for
-/// the same number of transforms. Those of a synthesis onto another grid come beside the others, as
+/// the same number of transforms. Those of a synthesis onto another grid follow the others, as
 /// "synthesis" and without the layout. Collective.
 void record_transform(Run& run, SphericalHarmonicTransform& transform, const TransformCount& count,
                       PlanPart part = PlanPart::whole);

@@ -41,7 +41,7 @@ class ConvolutionMethod : public SmoothingMethod {
   virtual Convolution make(Fields fields) = 0;
   /// Keeps the times of a convolution that will be freed.
   virtual void keep_times(Convolution& convolution) = 0;
-  /// Counts what a convolution of these fields has done, that of their masks included.
+  /// Counts the work of a convolution of these fields, that of their masks included.
   virtual void count(Fields /*fields*/, const Convolution& /*convolution*/,
                      const SmoothingReport& /*report*/) {}
   /// Puts the kernel into the provenance of smoothed maps.
@@ -50,13 +50,13 @@ class ConvolutionMethod : public SmoothingMethod {
   StageTimes convolution_time_;  ///< in "convolution", masks included
 
  private:
-  using Made = std::optional<Convolution>;
+  using LazyConvolution = std::optional<Convolution>;
 
-  Convolution& made(Made& convolution, Fields fields) {
+  Convolution& get_or_make(LazyConvolution& convolution, Fields fields) {
     if (!convolution) convolution.emplace(make(fields));
     return *convolution;
   }
-  void free(Made& convolution) {
+  void free(LazyConvolution& convolution) {
     if (convolution) keep_times(*convolution);
     convolution.reset();
   }
@@ -84,9 +84,9 @@ class ConvolutionMethod : public SmoothingMethod {
     const std::int64_t first = are_spins ? job_.n_scalars() : 0;
     const std::int64_t n = are_spins ? job_.n_spin_maps() : job_.n_scalars();
     if (job_.maps.is_single()) run_.progress.stage(are_spins ? "convolving Q and U" : "convolving");
-    Convolution& convolution = made(are_spins ? of_spins_ : of_scalars_, fields);
+    Convolution& convolution = get_or_make(are_spins ? of_spins_ : of_scalars_, fields);
     Convolution* const of_masks =
-        are_spins && job_.is_normalized() ? &made(of_scalars_, Fields::scalar) : nullptr;
+        are_spins && job_.is_normalized() ? &get_or_make(of_scalars_, Fields::scalar) : nullptr;
     MaskOptions treatment = job_.smoothing;
     if (are_spins) treatment.remove = Remove::none;
     MapBuffer<T>& map = group.map;
@@ -115,8 +115,8 @@ class ConvolutionMethod : public SmoothingMethod {
     return report;
   }
 
-  Made of_spins_;
-  Made of_scalars_;
+  LazyConvolution of_spins_;
+  LazyConvolution of_scalars_;
 };
 
 }  // namespace ringweave::detail::inline app

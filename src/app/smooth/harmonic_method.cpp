@@ -34,26 +34,26 @@ class HarmonicMethod final : public SmoothingMethod {
   }
 
   std::vector<MapRange> plan() override {
-    require_memory_for(run_, transform_.of_one(), job_.precision);
+    require_memory_for(run_.comm, transform_.of_one(), job_.precision);
     job_.smoothing.beam = beam_of(run_, job_.options, *job_.header.grid, lmax());
     warn_where_raised(run_, job_.options, job_.smoothing.beam.t);
-    way_ = harmonic_way(run_, job_);
+    settings_ = harmonic_settings(run_, job_);
     const std::vector<MapRange> groups =
         job_.smoothing.tolerance > 0
-            ? one_by_one(run_, job_.maps, job_.options.maps, "--tol couples what goes together")
-            : transform_.choose_groups(job_.maps, job_.options.maps, way_.use);
+            ? one_by_one(run_, job_.maps, job_.options.maps, "--tol couples maps that go together")
+            : transform_.choose_groups(job_.maps, job_.options.maps, settings_.use);
     n_groups_ = checked_cast<int>(ssize64(groups), "groups of maps");
-    transform_.plan_for(groups.front().count, way_.use);
+    transform_.plan_for(groups.front().count, settings_.use);
     return groups;
   }
 
   const LocalRings& rings() const override { return transform_->rings(); }
-  MemoryEstimate memory() const override { return estimate_memory(*transform_, way_.use); }
+  MemoryEstimate memory() const override { return estimate_memory(*transform_, settings_.use); }
   void report_plan(const MemoryEstimate& estimate) override {
-    record_plan(run_, *transform_, estimate, n_groups_ * way_.count);
+    record_plan(run_, *transform_, estimate, n_groups_ * settings_.count);
   }
 
-  void prepare() override { read_weights(way_.weights); }
+  void prepare() override { read_weights(settings_.weights); }
   SmoothingReport smooth(AnyMapGroup group) override {
     return std::visit([&](auto* maps) { return smooth_group(*maps); }, group);
   }
@@ -73,7 +73,7 @@ class HarmonicMethod final : public SmoothingMethod {
 
   template <class T>
   SmoothingReport smooth_group(MapGroup<T>& group) {
-    transform_.plan_for(group.range.count, way_.use);
+    transform_.plan_for(group.range.count, settings_.use);
     if (job_.maps.is_single()) run_.progress.stage("smoothing");
     const SmoothingReport report =
         smooth_fields<T>(run_, job_, *transform_, job_.smoothing, group,
@@ -83,7 +83,7 @@ class HarmonicMethod final : public SmoothingMethod {
     return report;
   }
 
-  HarmonicWay way_;
+  HarmonicSettings settings_;
   int n_groups_ = 0;
   GroupTransform transform_;
   int iterations_ = 0;

@@ -44,14 +44,14 @@ class ResolutionMethod final : public SmoothingMethod {
   }
 
   std::vector<MapRange> plan() override {
-    require_memory_for(run_, from_, job_.precision);
-    require_memory_for(run_, onto_, job_.precision);
+    require_memory_for(run_.comm, from_, job_.precision);
+    require_memory_for(run_.comm, onto_, job_.precision);
     job_.smoothing.beam = beam_of(run_, job_.options, *job_.header.grid, from_.lmax);
     warn_where_raised(run_, job_.options, job_.smoothing.beam.t);
-    way_ = harmonic_way(run_, job_);
+    settings_ = harmonic_settings(run_, job_);
     warn_beyond_grid(run_, job_.maps.to_do.front().output, *job_.new_grid, from_.lmax);
     const std::string backend = job_.options.transform.asked_backend();
-    analysis_ = plan_transform(run_, from_, way_.use, backend);
+    analysis_ = plan_transform(run_, from_, settings_.use, backend);
     synthesis_ = plan_transform(run_, onto_, {.precision = job_.precision}, backend);
     return one_by_one(run_, job_.maps, job_.options.maps, "a change of grid takes them so");
   }
@@ -59,7 +59,7 @@ class ResolutionMethod final : public SmoothingMethod {
   const LocalRings& rings() const override { return analysis_->rings(); }
   const LocalRings& new_rings() const override { return synthesis_->rings(); }
   MemoryEstimate memory() const override {
-    MemoryEstimate estimate = estimate_memory(*analysis_, way_.use);
+    MemoryEstimate estimate = estimate_memory(*analysis_, settings_.use);
     const std::int64_t n = from_.fields.n_components() * bytes_of(job_.precision);
     estimate.items.push_back({"a_lm for the new grid", 2 * n * synthesis_->alm_layout().size()});
     estimate.items.push_back({"map on the new grid", n * synthesis_->rings().n_pixels()});
@@ -76,14 +76,14 @@ class ResolutionMethod final : public SmoothingMethod {
     return estimate;
   }
   void report_plan(const MemoryEstimate& estimate) override {
-    TransformCount count = way_.count;
+    TransformCount count = settings_.count;
     --count.all_fields;  // the synthesis is one on the other grid
     const auto n_maps = checked_cast<int>(job_.maps.n(), "maps");
     record_plan(run_, *analysis_, estimate, n_maps * count);
     record_synthesis_plan(run_, *synthesis_, {.all_fields = n_maps});
   }
 
-  void prepare() override { read_weights(way_.weights); }
+  void prepare() override { read_weights(settings_.weights); }
   SmoothingReport smooth(AnyMapGroup group) override {
     return std::visit([&](auto* maps) { return smooth_group(*maps); }, group);
   }
@@ -128,7 +128,7 @@ class ResolutionMethod final : public SmoothingMethod {
 
   TransformSpec from_;
   TransformSpec onto_;
-  HarmonicWay way_;
+  HarmonicSettings settings_;
   std::unique_ptr<SphericalHarmonicTransform> analysis_;
   std::unique_ptr<SphericalHarmonicTransform> synthesis_;
   TransformCount count_;

@@ -110,7 +110,7 @@ class RingMethod final : public ConvolutionMethod<RingConvolution> {
     return of_slowest(run_.comm, predict_maps().total + planning);
   }
 
-  bool fits() const override { return fits_memory(run_, memory()); }
+  bool fits() const override { return fits_memory(run_.comm, memory()); }
   std::vector<MapRange> plan() override {
     warn_where_raised(run_, job_.options, cut_.b_l);
     return one_by_one(run_, job_.maps, job_.options.maps, "--method ring takes them so");
@@ -124,12 +124,12 @@ class RingMethod final : public ConvolutionMethod<RingConvolution> {
     use.scalars = scalars_ ? &*scalars_ : nullptr;
     use.spins = spins_ ? &*spins_ : nullptr;
     MemoryEstimate estimate = estimate_memory(use);
-    add_beside(mask_beside(job_.options.analysis), rings(), estimate.items);
+    add_per_pixel_buffers(mask_beside(job_.options.analysis), rings(), estimate.items);
     return estimate;
   }
 
   void report_plan(const MemoryEstimate& estimate) override {
-    if (!obstacle_.empty()) give_up_device(run_, obstacle_);
+    if (!device_shortage_.empty()) fall_back_to_host(run_, device_shortage_);
     const Prediction prediction = predict_maps();
     const RingConvolutionEstimate& of = prediction.stages;
     const auto sent = static_cast<double>(halo_bytes());
@@ -213,12 +213,12 @@ class RingMethod final : public ConvolutionMethod<RingConvolution> {
     try {
       device_ = share_of_device(run_.comm);
       if (asked == "auto")
-        obstacle_ = device_shortage(run_.comm, *device_, on_device_.total(), what_they_are);
+        device_shortage_ = device_shortage(run_.comm, *device_, on_device_.total(), what_they_are);
     } catch (const ResourceError& error) {
       if (asked != "auto") throw;
-      obstacle_ = error.what();
+      device_shortage_ = error.what();
     }
-    if (obstacle_.empty()) return backend;
+    if (device_shortage_.empty()) return backend;
     device_.reset();
     return Backend::host;
   }
@@ -250,10 +250,10 @@ class RingMethod final : public ConvolutionMethod<RingConvolution> {
   }
 
   void print_plan(const MemoryEstimate& estimate, const Prediction& prediction) const {
-    run_.say(fmt::format("plan: {}, ring method, {} map(s), {} rank(s) x {} thread(s)",
-                         job_.grid->name(), job_.choice.fields.n_components(), run_.comm.size(),
-                         omp_get_max_threads()));
-    run_.say(fmt::format(
+    run_.print_line(fmt::format("plan: {}, ring method, {} map(s), {} rank(s) x {} thread(s)",
+                                job_.grid->name(), job_.choice.fields.n_components(),
+                                run_.comm.size(), omp_get_max_threads()));
+    run_.print_line(fmt::format(
         "  kernel cut at {:.4g} degrees, which costs {:.2g} of the rms; {:.2g} allowed in all",
         degrees(support()), cut_.truncation, cut_.error));
     PlanTable table(run_);
@@ -266,10 +266,10 @@ class RingMethod final : public ConvolutionMethod<RingConvolution> {
       table.bytes("device: ring modes", on_device_.modes);
       table.bytes("device: tables", on_device_.tables);
       table.bytes("device memory", on_device_.total());
-      run_.say("  device: " + device_text(*device_));
+      run_.print_line("  device: " + device_text(*device_));
     }
     const RingConvolutionEstimate& of = prediction.stages;
-    run_.say(fmt::format(
+    run_.print_line(fmt::format(
         "  predicted: {} on rings (stencil {:.2g}, sectors {:.2g}, ring FFT {:.2g}, modes {:.2g}, "
         "halo {:.2g}, copies {:.2g}); the harmonic way {}",
         seconds_text(prediction.total), of.stencil.seconds, of.sectors.seconds, of.ring_fft.seconds,
@@ -280,7 +280,7 @@ class RingMethod final : public ConvolutionMethod<RingConvolution> {
   /// memory.
   RingConvolution make(Fields fields) override {
     RingConvolutionSpec spec = (fields == Fields::spin ? *spins_ : *scalars_).spec();
-    return made_where_it_fits(run_, job_.options.transform.backend, backend_, [&] {
+    return make_with_host_fallback(run_, job_.options.transform.backend, backend_, [&] {
       spec.backend = backend_;
       return RingConvolution(run_.comm, spec);
     });
@@ -310,7 +310,7 @@ class RingMethod final : public ConvolutionMethod<RingConvolution> {
   static constexpr const char* what_they_are = "maps that are convolved on rings";
   std::optional<DeviceShare> device_;  ///< none on the host
   RingDeviceMemory on_device_{};
-  std::string obstacle_;  ///< why the device that --backend auto took is of no use
+  std::string device_shortage_;  ///< why the device that --backend auto took is of no use
   Backend backend_;
   int n_convolutions_ = 0;
   // Sent by this rank in one convolution.
@@ -323,7 +323,7 @@ class RingMethod final : public ConvolutionMethod<RingConvolution> {
 CutKernel cut_for_rings(Run& run, const SmoothJob& job) {
   const FieldSet& fields = job.choice.fields;
   const std::int64_t at_once = std::max(job.n_scalars(), job.n_spin_maps());
-  require_memory_for(run, *job.grid, fields.n_components() + at_once, job.precision);
+  require_memory_for(run.comm, *job.grid, fields.n_components() + at_once, job.precision);
   return cut_kernel(run, job.options, *job.grid, job.precision, fields);
 }
 

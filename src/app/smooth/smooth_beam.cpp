@@ -98,8 +98,8 @@ void require_one_kernel(const SmoothOptions& options) {
   if (!options.from_fwhm.empty()) parse_width(options.from_fwhm, "--from-fwhm");
   if (given == 0 && (!options.from_fwhm.empty() || !options.from_beam.empty())) {
     throw UsageError(
-        "--from-fwhm and --from-beam say what beam the map has; give the one it is to have too, as "
-        "--fwhm ANGLE, --beam FILE or --kernel FILE");
+        "--from-fwhm and --from-beam name the beam that the map has; give the one that it is to "
+        "have too, as --fwhm ANGLE, --beam FILE or --kernel FILE");
   }
 }
 

@@ -13,7 +13,7 @@
 
 namespace ringweave::detail::inline app {
 
-/// Tells whether the options say what beam or pixel window the map has already.
+/// Tells whether the options name a beam or a pixel window that the map has already.
 bool has_beam_before(const SmoothOptions& options);
 
 /// UsageError unless the smoothing is given in one way, and its options go together.

@@ -16,24 +16,26 @@
 
 namespace ringweave::detail::inline app {
 
-HarmonicWay harmonic_way(Run& run, const SmoothJob& job) {
+HarmonicSettings harmonic_settings(Run& run, const SmoothJob& job) {
   const SmoothingOptions& smoothing = job.smoothing;
-  HarmonicWay way;
-  way.weights = find_weights(run, job.options.analysis.weights, *job.grid);
-  way.use.operation = smoothing.tolerance > 0 ? Operation::analysis_conjugate
-                      : smoothing.n_iter > 0  ? Operation::analysis_iterating
-                                              : Operation::smoothing_in_place;
-  way.use.precision = job.precision;
-  way.use.pixel_weights = way.weights.pixel.empty() ? PixelWeights::none : PixelWeights::held;
-  way.use.mask = job.mask();
-  way.use.beside = mask_beside(job.options.analysis);
-  way.count = planned_analysis(smoothing.n_iter, smoothing.tolerance, way.use.pixel_weights);
-  ++way.count.all_fields;
+  HarmonicSettings settings;
+  settings.weights = find_weights(run, job.options.analysis.weights, *job.grid);
+  settings.use.operation = smoothing.tolerance > 0 ? Operation::analysis_conjugate
+                           : smoothing.n_iter > 0  ? Operation::analysis_iterating
+                                                   : Operation::smoothing_in_place;
+  settings.use.precision = job.precision;
+  settings.use.pixel_weights =
+      settings.weights.pixel.empty() ? PixelWeights::none : PixelWeights::held;
+  settings.use.mask = job.mask();
+  settings.use.extra_buffers = mask_beside(job.options.analysis);
+  settings.count =
+      planned_analysis(smoothing.n_iter, smoothing.tolerance, settings.use.pixel_weights);
+  ++settings.count.all_fields;
   if (job.is_normalized()) {
-    way.count.mask = way.count.all_fields;
-    way.count.mask_on_spectra = way.count.all_fields_on_spectra;
+    settings.count.mask = settings.count.all_fields;
+    settings.count.mask_on_spectra = settings.count.all_fields_on_spectra;
   }
-  return way;
+  return settings;
 }
 
 AnalysisProgress progress_of(Run& run) {
@@ -49,7 +51,8 @@ void tell_analysis(Run& run, const SmoothJob& job, const std::vector<std::string
   if (!analysis.residuals.empty()) {
     const std::string line = fmt::format("{} iteration(s), relative residual {:.3e}",
                                          analysis.iterations, analysis.residuals.back());
-    job.maps.is_single() ? run.say(line) : run.detail(fmt::format("{}...: {}", maps.front(), line));
+    job.maps.is_single() ? run.print_line(line)
+                         : run.detail(fmt::format("{}...: {}", maps.front(), line));
     note_what_remains(run, maps.front(), lmax, analysis.residuals);
   }
   run.report["analysis"] = {{"iterations", analysis.iterations}, {"residuals", analysis.residuals}};

@@ -46,12 +46,12 @@ struct SmoothJob {
 };
 
 /// Returns the weights and options of the job's analyses, the same for all fields. Collective.
-struct HarmonicWay {
+struct HarmonicSettings {
   WeightFiles weights;
   MemoryUse use;
   TransformCount count;
 };
-HarmonicWay harmonic_way(Run& run, const SmoothJob& job);
+HarmonicSettings harmonic_settings(Run& run, const SmoothJob& job);
 
 /// Predicts the harmonic method without iterations, for all maps and masks. Collective.
 Estimate predict_harmonic(const Run& run, const SmoothJob& job, int lmax);

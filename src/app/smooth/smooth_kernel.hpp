@@ -50,7 +50,7 @@ struct CutKernel {
   bool has_scalars = true;           ///< false: `kernel` is of masks alone
   std::vector<double> b_l{};         ///< the beam that the kernel was made of; empty: none
 
-  /// Returns the relative rms of what degrees above lmax contribute to the smoothed maps, the
+  /// Returns the relative rms of the part of degrees above lmax in the smoothed maps, the
   /// larger one of scalar fields and of Q and U.
   double rms_beyond(int lmax) const;
 };

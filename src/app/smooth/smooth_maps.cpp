@@ -99,12 +99,12 @@ void tell_treatment(Run& run, const SmoothJob& job, std::int64_t map,
   }
   const std::string name = job.maps.is_single() ? "" : job.maps.to_do[to_size(map)].input + ": ";
   const std::string unseen = unseen_text(treatment.unseen_pixels, fields, !options.mask.empty());
-  if (!unseen.empty()) run.say(fmt::format("{}{}: {}", name, unseen, options.unseen));
+  if (!unseen.empty()) run.print_line(fmt::format("{}{}: {}", name, unseen, options.unseen));
   if (job.smoothing.remove == Remove::none) return;
   const LowMultipoles& removed = treatment.removed;
-  run.say(fmt::format("{}removed monopole {:.6g}, dipole ({:.6g}, {:.6g}, {:.6g}){}", name,
-                      removed.monopole, removed.dipole[0], removed.dipole[1], removed.dipole[2],
-                      options.put_back ? ", put back" : ""));
+  run.print_line(fmt::format("{}removed monopole {:.6g}, dipole ({:.6g}, {:.6g}, {:.6g}){}", name,
+                             removed.monopole, removed.dipole[0], removed.dipole[1],
+                             removed.dipole[2], options.put_back ? ", put back" : ""));
 }
 
 /// Returns the kernel as the user gave it: a width or a file.
@@ -205,7 +205,7 @@ MapList list_smoothings(Run& run, const SmoothOptions& options) {
   }
   if (!options.list.empty() && options.files.size() > 1) {
     throw UsageError(
-        fmt::format("--maps {} names the maps to smooth; give only the output beside it, not {}",
+        fmt::format("--maps {} names the maps to smooth; give only the output in addition, not {}",
                     options.list, options.files.front()));
   }
   const std::string& output = options.files.back();
@@ -273,8 +273,8 @@ int smooth_maps(Run& run, SmoothJob& job, SmoothingMethod& method) {
   record_files(run, {job.maps.n(), bytes_on(*job.grid), job.maps.n(),
                      bytes_on(job.new_grid != nullptr ? *job.new_grid : *job.grid)});
   run.outputs.require_writable();
-  require_memory(run, estimate);
-  if (!job.why_method.empty()) run.say("method: " + job.why_method);
+  require_memory(run.comm, estimate);
+  if (!job.why_method.empty()) run.print_line("method: " + job.why_method);
   warn_beyond_grid(run, job.maps.to_do.front().input, *job.header.grid, job.options.transform.lmax);
   if (!has_beam_before(job.options)) note_where_nothing_is_smoothed(run, job.options.fwhm);
   if (run.options.dry_run) return 0;

@@ -8,7 +8,7 @@ namespace ringweave::detail::inline app {
 /// The maps the job has to do, each with its output. Collective. Error  UsageError.
 MapList list_smoothings(Run& run, const SmoothOptions& options);
 
-/// Opens the inputs, checks that they are alike, and says what is odd about them. The first stays
+/// Opens the inputs, checks that they are alike, and warns of oddities. The first stays
 /// open where it is the only one. Collective. Error  DataError.
 void open_inputs(Run& run, SmoothJob& job);
 

@@ -37,7 +37,7 @@ class SmoothingMethod {
   /// maps alone do not fit. To be called before the functions below.
   virtual std::vector<MapRange> plan() = 0;
   virtual const LocalRings& rings() const = 0;
-  /// Those of the smoothed maps.
+  /// Returns the rings of the smoothed maps.
   virtual const LocalRings& new_rings() const { return rings(); }
   /// Returns the memory that the largest group needs.
   virtual MemoryEstimate memory() const = 0;
@@ -52,7 +52,7 @@ class SmoothingMethod {
   virtual void release() = 0;
   /// Puts the work done into the report.
   virtual void record() {}
-  /// Tells in a few words how the maps were smoothed.
+  /// Says in a few words how the maps were smoothed.
   virtual std::string summary() const = 0;
 
  protected:
@@ -73,8 +73,8 @@ std::unique_ptr<SmoothingMethod> harmonic_method(Run& run, SmoothJob& job,
 /// Makes the method that takes maps to another grid.
 std::unique_ptr<SmoothingMethod> resolution_method(Run& run, SmoothJob& job);
 
-/// Error  UsageError where the kernel, --error and the grid do not go together, or the job is not
-/// for rings; ResourceError where maps alone do not fit.
+/// Cuts the kernel at a support for rings. Error  UsageError where the kernel, --error and the grid
+/// do not go together, or the job is not for rings; ResourceError where maps alone do not fit.
 CutKernel cut_for_rings(Run& run, const SmoothJob& job);
 std::unique_ptr<SmoothingMethod> ring_method(Run& run, SmoothJob& job, CutKernel cut);
 
@@ -85,8 +85,8 @@ std::string why_not_split(const SmoothJob& job);
 /// --error.
 std::unique_ptr<SmoothingMethod> split_method(Run& run, SmoothJob& job);
 
-/// --method auto: the way that is predicted to be the fastest to --error, among those that compute
-/// the same thing; says in one line which and why. Collective.
+/// Makes the method of --method auto: the one that is predicted to be the fastest to --error, among
+/// those that compute the same thing. Says in one line which it is and why. Collective.
 std::unique_ptr<SmoothingMethod> fastest_method(Run& run, SmoothJob& job);
 
 }  // namespace ringweave::detail::inline app

@@ -53,7 +53,7 @@ struct PlacedSearch {
   PlacedSplit places;
   SplitSearches found{};
 
-  bool is_left_out() const { return !places.obstacle.empty(); }
+  bool is_left_out() const { return !places.why_excluded.empty(); }
 };
 
 /// Searches for the fastest splits of a kernel in all places. Collective.
@@ -72,7 +72,7 @@ void search(Run& run, const KernelSplitSpec& spec, const SplitMaps& maps,
     const std::vector<KernelSplit> splits = KernelSplit::in_places(spec, places);
     for (std::size_t i = 0; i < all.size(); ++i) {
       PlacedSearch& one = all[i];
-      if (!splits[i].has_parts()) one.places.obstacle = splits[i].reason();
+      if (!splits[i].has_parts()) one.places.why_excluded = splits[i].reason();
       if (one.is_left_out()) continue;
       SplitMaps here = maps;
       here.backends = one.places.backends;
@@ -93,7 +93,7 @@ void require_one(const std::vector<PlacedSearch>& all, const std::string& fields
   const bool is_one_left = std::any_of(all.begin(), all.end(),
                                        [](const PlacedSearch& one) { return !one.is_left_out(); });
   if (is_one_left) return;
-  throw UsageError(fmt::format("--method split{}: {}", fields, all.front().places.obstacle));
+  throw UsageError(fmt::format("--method split{}: {}", fields, all.front().places.why_excluded));
 }
 
 void require_splits(const Run& run, const SmoothJob& job) {
@@ -178,8 +178,8 @@ SplitSearches fastest_splits(Run& run, const SmoothJob& job) {
   require_splits(run, job);
   const std::int64_t n_scalars = job.n_scalars();
   const std::int64_t n_spin_maps = job.n_spin_maps();
-  require_memory_for(run, *job.grid, n_scalars + n_spin_maps + std::max(n_scalars, n_spin_maps),
-                     job.precision);
+  require_memory_for(run.comm, *job.grid,
+                     n_scalars + n_spin_maps + std::max(n_scalars, n_spin_maps), job.precision);
   const std::vector<SplitBackends> places = possible_split_backends(run, job.options.transform);
   const Beam beam = beam_of(run, job.options, *job.header.grid, lmax_of(job));
   std::vector<PlacedSearch> all = search_everywhere(run, job, beam, places);
@@ -187,14 +187,14 @@ SplitSearches fastest_splits(Run& run, const SmoothJob& job) {
   std::size_t fastest = 0;  // the host, which needs no device
   for (std::size_t i = 0; i < all.size(); ++i) {
     PlacedSplit& here = all[i].places;
-    if (here.obstacle.empty() && here.backends.rings == Backend::cuda)
-      here.obstacle = shortage_of_rings(run, job, all[i].found);
+    if (here.why_excluded.empty() && here.backends.rings == Backend::cuda)
+      here.why_excluded = shortage_of_rings(run, job, all[i].found);
     if (all[i].is_left_out()) continue;
     here.seconds = predict_splits(run, job, all[i].found).total.seconds;
     if (all[fastest].is_left_out() || here.seconds < all[fastest].places.seconds) fastest = i;
   }
   if (all[fastest].is_left_out())
-    throw UsageError("--method split: " + all[fastest].places.obstacle);
+    throw UsageError("--method split: " + all[fastest].places.why_excluded);
   std::vector<PlacedSplit> others;
   for (const PlacedSearch& one : all)
     if (&one != &all[fastest]) others.push_back(one.places);

@@ -83,7 +83,7 @@ class SplitMethod final : public ConvolutionMethod<SplitConvolution> {
     return predict_splits(run_, job_, found_).total + planning;
   }
 
-  bool fits() const override { return fits_memory(run_, memory()); }
+  bool fits() const override { return fits_memory(run_.comm, memory()); }
   std::vector<MapRange> plan() override {
     warn_where_raised(run_, job_.options, of_fields().front()->k_l);
     return one_by_one(run_, job_.maps, job_.options.maps, "--method split takes them so");
@@ -98,7 +98,7 @@ class SplitMethod final : public ConvolutionMethod<SplitConvolution> {
     use.scalars = found_.scalars ? &found_.scalars->plan : nullptr;
     use.spins = found_.spins ? &found_.spins->plan : nullptr;
     MemoryEstimate estimate = estimate_memory(use);
-    add_beside(mask_beside(job_.options.analysis), rings(), estimate.items);
+    add_per_pixel_buffers(mask_beside(job_.options.analysis), rings(), estimate.items);
     return estimate;
   }
 
@@ -138,7 +138,7 @@ class SplitMethod final : public ConvolutionMethod<SplitConvolution> {
     if (device) plan["device"] = device_entry(run_, *device, on_device.harmonic + on_device.rings);
     if (run_.options.dry_run || run_.options.verbose)
       print_plan(estimate, predicted, harmonic, on_device, device);
-    // What --backend auto chose fits, or goes to the host.
+    // The choice of --backend auto fits, or goes to the host.
     if (has_rings && !job_.options.transform.stage.empty())
       require_device_memory(run_.comm, *device, on_device.rings, rings_of_a_split);
   }
@@ -194,16 +194,16 @@ class SplitMethod final : public ConvolutionMethod<SplitConvolution> {
   void print_plan(const MemoryEstimate& estimate, const SplitPrediction& predicted,
                   const Estimate& harmonic, const OnDevice& on_device,
                   const std::optional<DeviceShare>& device) const {
-    run_.say(fmt::format("plan: {}, split method, {} map(s), {} rank(s) x {} thread(s)",
-                         job_.grid->name(), job_.choice.fields.n_components(), run_.comm.size(),
-                         omp_get_max_threads()));
+    run_.print_line(fmt::format("plan: {}, split method, {} map(s), {} rank(s) x {} thread(s)",
+                                job_.grid->name(), job_.choice.fields.n_components(),
+                                run_.comm.size(), omp_get_max_threads()));
     std::int64_t halo = 0;
     for (const SplitSearch* of : of_fields()) {
       const SplitPlan& plan = of->plan;
       const SplitCandidate& best = of->split.best();
-      run_.say(fmt::format("  {}l_cut {}, theta_cut {:.4g} arcmin, error {:.2g}; {}",
-                           plan.rings.spin() > 0 ? "Q and U: " : "", best.l_cut,
-                           best.theta_cut / arcmin, of->split.error().total, text_of(*of)));
+      run_.print_line(fmt::format("  {}l_cut {}, theta_cut {:.4g} arcmin, error {:.2g}; {}",
+                                  plan.rings.spin() > 0 ? "Q and U: " : "", best.l_cut,
+                                  best.theta_cut / arcmin, of->split.error().total, text_of(*of)));
       if (plan.does_rings()) halo += halo_bytes_to_send(plan.rings);
     }
     PlanTable table(run_);
@@ -214,8 +214,8 @@ class SplitMethod final : public ConvolutionMethod<SplitConvolution> {
     if (run_.comm.max(on_device.harmonic) > 0)
       table.bytes("device, harmonic part", on_device.harmonic);
     if (run_.comm.max(on_device.rings) > 0) table.bytes("device, rings", on_device.rings);
-    if (device) run_.say("  device: " + device_text(*device));
-    run_.say(fmt::format(
+    if (device) run_.print_line("  device: " + device_text(*device));
+    run_.print_line(fmt::format(
         "  predicted: {} (rings {:.2g}, harmonics {:.2g}, sending {:.2g}); all degrees of the a_lm "
         "{}",
         seconds_text(predicted.total), predicted.rings.seconds, predicted.harmonic.seconds,
@@ -233,7 +233,7 @@ class SplitMethod final : public ConvolutionMethod<SplitConvolution> {
       const SplitBackends& present = search.maps.backends;
       const bool is_on_host = present.harmonic == Backend::host && present.rings == Backend::host;
       if (!may_use_host || is_on_host) throw;
-      const SplitBackends on_host{give_up_device(run_, failure.what())};
+      const SplitBackends on_host{fall_back_to_host(run_, failure.what())};
       for (std::optional<SplitSearch>* other : {&found_.spins, &found_.scalars}) {
         if (*other) (*other)->maps.backends = on_host;
       }

@@ -55,7 +55,7 @@ int device_count() noexcept {
   return 0;
 }
 
-std::string device_obstacle() {
+std::string device_unavailable_reason() {
   int count = 0;
   cudaError_t status = cudaGetDeviceCount(&count);
   cudaGetLastError();
@@ -71,7 +71,7 @@ std::string cuda_version() {
 int choose_device(int local_rank) {
   gpu::require_device_alive();
   const int count = device_count();
-  if (count == 0) throw ResourceError("GPU: " + device_obstacle());
+  if (count == 0) throw ResourceError("GPU: " + device_unavailable_reason());
   static const int device = local_rank % count;
   check_device(cudaSetDevice(device), "choosing device " + std::to_string(device));
   return device;

@@ -10,11 +10,11 @@ namespace ringweave::detail::inline base {
 namespace {
 
 /// Keeps the first failure after which the process can no longer use its device.
-class LastWords {
+class FatalDeviceError {
  public:
-  static LastWords& of_process() {
-    static LastWords words;
-    return words;
+  static FatalDeviceError& of_process() {
+    static FatalDeviceError error;
+    return error;
   }
   void keep(const std::string& message) {
     const std::lock_guard lock(mutex_);
@@ -91,7 +91,7 @@ std::string advice(cudaError_t status) {
   return "look at nvidia-smi, or choose the host backend";
 }
 
-void require_device_alive() { LastWords::of_process().require_none(); }
+void require_device_alive() { FatalDeviceError::of_process().require_none(); }
 
 void forget(cudaError_t status) {
   if (status != cudaSuccess) cudaGetLastError();
@@ -108,7 +108,7 @@ void check_device(int status, const std::string& what) {
   cudaGetLastError();  // clears the error, which the next call would report again
   const std::string message = "GPU: " + what + ": " + cudaGetErrorString(error) + " (" +
                               cudaGetErrorName(error) + "); " + gpu::advice(error);
-  if (is_sticky(error)) LastWords::of_process().keep(message);
+  if (is_sticky(error)) FatalDeviceError::of_process().keep(message);
   throw ResourceError(message);
 }
 

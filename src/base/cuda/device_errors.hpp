@@ -10,7 +10,7 @@ namespace ringweave::detail::gpu {
 /// Returns advice on how to resolve an error.
 std::string advice(cudaError_t status);
 
-/// Error  ResourceError when an earlier failure of this process made the device unusable; the
+/// Throws a ResourceError when an earlier failure of this process made the device unusable; the
 /// message is that of the first failure.
 void require_device_alive();
 

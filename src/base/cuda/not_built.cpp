@@ -6,13 +6,13 @@
 namespace ringweave::detail::inline base {
 namespace {
 
-[[noreturn]] void lack() { throw UsageError("GPU: " + device_obstacle()); }
+[[noreturn]] void lack() { throw UsageError("GPU: " + device_unavailable_reason()); }
 
 }  // namespace
 
 int device_count() noexcept { return 0; }
 
-std::string device_obstacle() {
+std::string device_unavailable_reason() {
   return "this build has no CUDA: configure with nvcc in reach and -DRINGWEAVE_CUDA=ON, or choose "
          "the host backend";
 }

@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "base/checked_cast.hpp"
-#include "convolve/ring/host/mode_sum.hpp"
 #include "convolve/ring/mode_rows.hpp"
 #include "convolve/ring/ring_pair.hpp"
+#include "convolve/ring/row_fft.hpp"
 #include "ringweave/error.hpp"
 #include "sphere/kernel/kernel_table.hpp"
 
@@ -33,7 +33,7 @@ bool is_symmetric(const RingGrid& grid) {
 
 [[noreturn]] void refuse(const std::string& what) { throw UsageError("ring convolution: " + what); }
 
-/// Memory allowed beside the maps and the modes of one, as a share of one map's input and output.
+/// Memory allowed besides the maps and the modes of one, as a share of one map's input and output.
 constexpr double scratch_share = 0.4;
 /// Partners of a ring whose costs are predicted, about; the others are like them.
 constexpr std::int64_t most_partners = 129;
@@ -108,7 +108,8 @@ void RingConvolutionPlan::check() const {
   if (spec_.n_maps < 1) refuse("expected at least one map, got " + std::to_string(spec_.n_maps));
   const std::int64_t n_kernels = ssize64(spec_.kernels);
   for (const RadialKernel& kernel : spec_.kernels) {
-    if (kernel.spin() != spin()) refuse("kernels of different spins; convolve their maps apart");
+    if (kernel.spin() != spin())
+      refuse("kernels of different spins; convolve their maps separately");
     if (kernel.acts_on_conjugate()) refuse("a kernel of conjugates; give it as conjugate_kernels");
   }
   check_conjugates();
@@ -143,7 +144,7 @@ void RingConvolutionPlan::check_spin() const {
 void RingConvolutionPlan::check_conjugates() const {
   if (!has_conjugates()) return;
   if (spec_.conjugate_kernels.size() != spec_.kernels.size()) {
-    refuse(std::to_string(spec_.conjugate_kernels.size()) + " kernels of conjugates beside " +
+    refuse(std::to_string(spec_.conjugate_kernels.size()) + " kernels of conjugates and " +
            std::to_string(spec_.kernels.size()) + " of fields; give as many, or none");
   }
   for (const RadialKernel& kernel : spec_.conjugate_kernels) {
@@ -264,7 +265,7 @@ RowFft RingConvolutionPlan::fastest_fft(const ModeRows& modes, int n_ranks) cons
   const std::int64_t maps = spec_.kernels.size() == 1 ? std::min<std::int64_t>(4, spec_.n_maps) : 1;
   const std::int64_t rings = intersection(window(middle), modes.zone).size();
   const double point = static_cast<double>(rings * (is_symmetric_ ? 4 : 2) * maps *
-                                           mode_sum::orders * std::int64_t{sizeof(double)});
+                                           orders_together * std::int64_t{sizeof(double)});
   // Per thread, on an average rank: the same on all.
   const double bytes = static_cast<double>(grid().n_pixels()) *
                        static_cast<double>(spec_.n_maps * spec_.bytes_per_pixel) / n_ranks;
@@ -456,7 +457,7 @@ void RingConvolutionPlan::lay_out_rows() {
 void RingConvolutionPlan::choose_maps_together() {
   const std::int64_t n_modes = modes_.n_modes();
   if (n_modes == 0) return;
-  // Half of the memory allowed beside the modes of one map; the same on all ranks.
+  // Half of the memory allowed besides the modes of one map; the same on all ranks.
   const double room = 0.5 * scratch_share * static_cast<double>(grid().n_pixels()) *
                       static_cast<double>(spec_.n_maps * spec_.bytes_per_pixel);
   const std::int64_t of_field = maps_of_field();
@@ -480,7 +481,7 @@ std::int64_t RingConvolutionPlan::halo_bytes() const {
 
 std::int64_t RingConvolutionPlan::scratch_within(double bytes, int n_threads) const {
   constexpr std::int64_t least_of_a_thread = std::int64_t{2} << 20;
-  // Approximate memory beside the scratch: a ring FFT's tile of modes, its tables and those of the
+  // Approximate memory besides the scratch: a ring FFT's tile of modes, its tables and those of the
   // products.
   constexpr std::int64_t tile_of_a_thread = std::int64_t{1} << 20;
   const std::int64_t tables = 200 * grid().longest_ring();

@@ -46,8 +46,8 @@ class RingConvolutionPlan {
  public:
   enum class Way { modes, stencil, sectors };
 
-  /// Error  UsageError when the specification contradicts itself, or asks for a path the kernels or
-  /// the grid do not allow.
+  /// Plans the work of one rank. Error  UsageError when the specification contradicts itself, or
+  /// asks for a path that the kernels or the grid do not allow.
   RingConvolutionPlan(const RingConvolutionSpec& spec, int rank, int n_ranks);
 
   const RingConvolutionSpec& spec() const { return spec_; }
@@ -108,7 +108,7 @@ class RingConvolutionPlan {
   /// Maps of a batch whose modes are held at a time: whole fields, a divisor of n_maps.
   std::int64_t maps_together() const { return maps_together_; }
 
-  // Bytes of this rank beside its maps. The goal for all memory of a convolution together is input
+  // Bytes of this rank besides its maps. The goal for all memory of a convolution together is input
   // + output + halo + the modes of one field + at most a fifth of input + output.
   std::int64_t mode_bytes() const;  ///< own and halo rings
   std::int64_t halo_bytes() const;  ///< pixels of halo rings

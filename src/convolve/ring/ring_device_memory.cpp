@@ -14,8 +14,8 @@ namespace {
 
 std::int64_t even(std::int64_t n) { return (n + 1) / 2 * 2; }
 
-/// Those with modes together, two at least, because sums over pixels of two maps share the kernel's
-/// values.
+/// Returns the number of maps on the device at once: those with modes together, but at least two,
+/// because sums over pixels of two maps share the kernel's values.
 std::int64_t maps_at_once(const RingConvolutionPlan& plan) {
   const std::int64_t least = plan.has_modes() ? plan.maps_together() : 1;
   return std::min(std::max<std::int64_t>(least, 2), plan.spec().n_maps);

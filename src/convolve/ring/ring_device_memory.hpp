@@ -22,7 +22,7 @@ struct RingDeviceLayout {
 struct RingDeviceMemory {
   std::int64_t maps = 0;    ///< those at work, their halo and their results
   std::int64_t modes = 0;   ///< and the work memory of their FFTs
-  std::int64_t tables = 0;  ///< of the kernels, and what the launches do
+  std::int64_t tables = 0;  ///< of the kernels, and of the launches
 
   std::int64_t total() const { return maps + modes + tables; }
 };

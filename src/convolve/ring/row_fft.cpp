@@ -5,12 +5,9 @@
 #include <cmath>
 
 #include "base/checked_cast.hpp"
-#include "convolve/ring/host/mode_sum.hpp"
 
 namespace ringweave::detail::inline convolve {
 namespace {
-
-constexpr std::int64_t orders_together = mode_sum::orders;
 
 /// Returns true if short FFTs have butterflies for all factors of n.
 bool is_smooth(std::int64_t n) {

@@ -9,6 +9,9 @@
 
 namespace ringweave::detail::inline convolve {
 
+/// Number of orders that are multiplied together, one per lane.
+inline constexpr std::int64_t orders_together = 16;
+
 /// The short FFTs that compute a row of kernel modes, K_m = sum_j k_j cos(2 pi m j / samples): the
 /// orders m = stride k + s of a class s are an FFT of `points` points over k, after the samples
 /// times exp(2 pi i s j / samples) have been added up modulo `points`. Orders of class stride - s

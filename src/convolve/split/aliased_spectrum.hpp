@@ -11,9 +11,9 @@ namespace ringweave::detail::inline convolve {
 /// the sum over pixels, without iterations, finds in the degrees lmax + 1..last.
 ///
 /// cl  C_l, l = 0..lmax
-/// Degrees l and l' meet through what the pixels do not integrate exactly: at nside 2048 1e-4 in
-/// amplitude where both together reach 4 nside, a tenth at 5.25 nside. Measured with white maps of
-/// nside 64, 128 and 256, lmax nside to 2.9 nside, and good to a factor of two there.
+/// Degrees l and l' mix because the pixels do not integrate their product exactly: at nside 2048
+/// 1e-4 in amplitude where both together reach 4 nside, a tenth at 5.25 nside. Measured with white
+/// maps of nside 64, 128 and 256, lmax nside to 2.9 nside, and good to a factor of two there.
 std::vector<double> aliased_spectrum(std::span<const double> cl, std::int64_t nside, int last);
 
 }  // namespace ringweave::detail::inline convolve

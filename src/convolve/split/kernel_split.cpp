@@ -81,8 +81,8 @@ void require_bounds(const KernelSplitSpec& spec) {
   const int n_harmonic = spec.n_harmonic.value_or(0);
   if (n_ranks < 1 || n_harmonic < 0 || n_harmonic >= n_ranks) {
     refuse_split(
-        fmt::format("{} of {} ranks for the harmonic part beside the rings; expected 0 (one "
-                    "after the other) to {}",
+        fmt::format("{} of {} ranks for the harmonic part and others for the rings; expected 0 "
+                    "(one after the other) to {}",
                     n_harmonic, n_ranks, n_ranks - 1));
   }
   double before = 0;
@@ -216,10 +216,10 @@ struct KernelSplit::Data {
        const std::vector<CompactFit>& fits);
   /// Makes the parts of a fit, again with a smaller bound where they miss it; none where they miss
   /// it three times.
-  void take(const KernelSplitSpec& spec, const SplitCosts& costs, const SplitWeights& weights,
-            CompactFit fit);
+  void make_parts(const KernelSplitSpec& spec, const SplitCosts& costs, const SplitWeights& weights,
+                  CompactFit fit);
   void judge(int n_ranks);
-  /// Error  UsageError when there are none.
+  /// Returns itself. Error  UsageError when there are no parts.
   const Data& with_parts() const {
     if (!best) refuse_split(reason);
     return *this;
@@ -241,7 +241,7 @@ KernelSplit::Data::Data(const KernelSplitSpec& spec, const SplitWeights& weights
     reason = why_no_parts(spec, scan);
     return;
   }
-  take(spec, costs, weights, fits[to_size(fastest - scan.begin())]);
+  make_parts(spec, costs, weights, fits[to_size(fastest - scan.begin())]);
   if (best) {
     judge(spec.n_ranks);
     return;
@@ -250,8 +250,8 @@ KernelSplit::Data::Data(const KernelSplitSpec& spec, const SplitWeights& weights
   fastest->error = error.total;
 }
 
-void KernelSplit::Data::take(const KernelSplitSpec& spec, const SplitCosts& costs,
-                             const SplitWeights& weights, CompactFit fit) {
+void KernelSplit::Data::make_parts(const KernelSplitSpec& spec, const SplitCosts& costs,
+                                   const SplitWeights& weights, CompactFit fit) {
   KernelSplitSpec stricter = spec;
   // Rounding hides a little of the error from the search.
   for (int attempt = 0; attempt < 3 && fit.candidate.is_found; ++attempt) {

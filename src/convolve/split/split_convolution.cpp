@@ -26,7 +26,8 @@ using namespace detail;
 
 namespace {
 
-/// Threads that copy data for a device beside the part on the host, out of the cores of a rank.
+/// Returns the threads that copy data for a device during the part on the host, out of the cores of
+/// a rank.
 int threads_for_device() { return std::max(1, omp_get_max_threads() / 4); }
 
 }  // namespace

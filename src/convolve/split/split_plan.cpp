@@ -26,7 +26,7 @@ SplitPlacement placement_of(const KernelSplit& split, const SplitMaps& maps, int
   const SplitPlacement placement{split.best().n_harmonic};
   if (placement.n_harmonic < n_ranks) return placement;
   throw UsageError(fmt::format(
-      "a split kernel is placed with {} ranks for its harmonic part beside others, and there are "
+      "a split kernel is placed with {} ranks for its harmonic part and others, but there are "
       "{} in all; search it for as many ranks as there are",
       placement.n_harmonic, n_ranks));
 }

@@ -17,8 +17,8 @@ namespace ringweave::detail::inline convolve {
 /// split is: side by side the maps lie on the ranks that convolve, the last ranks own no ring of
 /// them.
 struct SplitPlan {
-  /// Error  UsageError when the split has no parts, is for another grid, or is placed on more ranks
-  ///        than there are.
+  /// Plans the work of one rank. Error  UsageError when the split has no parts, is for another
+  /// grid, or is placed on more ranks than there are.
   SplitPlan(const KernelSplit& split, const SplitMaps& maps, int rank, int n_ranks);
 
   int rank;

@@ -33,7 +33,7 @@ std::vector<int> firsts_for_mpi(const std::vector<std::int64_t>& counts) {
 
 /// Returns the a_lm that a block may have over all ranks.
 std::int64_t coefficients_of(std::int64_t block_bytes, std::int64_t element_bytes, int n_ranks) {
-  // A rank's share of a block stays well below what MPI counts.
+  // A rank's share of a block stays well below the largest count of MPI.
   const std::int64_t share =
       std::min(block_bytes / std::max<std::int64_t>(1, element_bytes), std::int64_t{1} << 29);
   return std::max<std::int64_t>(1, share) * n_ranks;

@@ -22,7 +22,7 @@ class DeviceModeRounding {
 
   /// Returns the largest magnitude of a real or imaginary part since the last call (NaN counts as
   /// 0), for require_single_range(). Waits for the stream. Error  ResourceError.
-  double take_largest() const;
+  double pop_largest() const;
 
  private:
   struct Impl;

@@ -33,7 +33,7 @@ class StreamMemory {
   void round(const std::complex<From>* from, std::complex<To>* to, std::int64_t n) const {
     rounding_->round(from, to, n);
   }
-  double take_largest() const { return rounding_->take_largest(); }
+  double pop_largest() const { return rounding_->pop_largest(); }
   void copies_follow_work() {
     work_done_.record(*work_);
     copies_.wait_for(work_done_);

@@ -21,10 +21,10 @@ namespace ringweave::detail::inline distribute {
 /// Memory is the device as the transport sees it; n counts complex numbers. It has
 ///   Staging, stage(bytes)                  a buffer that MPI and copies can access: data()
 ///   Buffer, buffer(bytes)                  a device buffer: data()
-///   down(from, to, bytes), up(...)         device to staging and back, beside the device's work
+///   down(from, to, bytes), up(...)         device to staging and back, during the device's work
 ///   keep(from, to, bytes)                  on the device, in the order of its work
 ///   round(from, to, n)                     as round_modes(), in that order
-///   take_largest()                         largest magnitude rounded; waits
+///   pop_largest()                         largest magnitude rounded; waits
 ///   copies_follow_work()                   later copies wait for all work so far
 ///   work_follows_copies()                  later work waits for all copies so far
 ///   wait_for_copies(), wait_for_work()     wait until all is done; report errors of the device
@@ -113,7 +113,7 @@ class DeviceTransport final : public ModeTransport {
     if (in_single_ && n > 0) memory_->round(modes, modes, n);
   }
   void wait() override { staged_ ? memory_->wait_for_copies() : memory_->wait_for_work(); }
-  double take_largest() override { return memory_->take_largest(); }
+  double pop_largest() override { return memory_->pop_largest(); }
   TransportBytes bytes() const override { return bytes_; }
 
  private:

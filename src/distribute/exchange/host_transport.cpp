@@ -55,7 +55,7 @@ class HostTransport final : public ModeTransport {
     largest_ = std::max(largest_, round_modes(modes, modes, {&run, 1}));
   }
   void wait() override {}
-  double take_largest() override { return std::exchange(largest_, 0.0); }
+  double pop_largest() override { return std::exchange(largest_, 0.0); }
 
   TransportBytes bytes() const override { return {}; }
 

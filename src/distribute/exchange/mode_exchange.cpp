@@ -147,7 +147,7 @@ struct ModeExchange::Impl {
     return planned;
   }
 
-  /// Error  UsageError.
+  /// Throws a UsageError unless modes have the planned sizes.
   void require_sizes(const ModeMemory& modes) const {
     require_planned(exchanging, modes.n_by_ring, by_ring_size, "modes x components by ring");
     require_planned(exchanging, modes.n_slots, slots_size, "modes x components in slots");
@@ -315,14 +315,13 @@ void ModeExchange::progress() {
 void ModeExchange::require_range() {
   if (!impl_->in_single()) return;
   double largest = 0;
-  const auto take = [&] { largest = impl_->transport->take_largest(); };
-  on_device() ? agree(impl_->comm, take) : take();
+  const auto pop = [&] { largest = impl_->transport->pop_largest(); };
+  on_device() ? agree(impl_->comm, pop) : pop();
   require_single_range(impl_->comm.max(largest));
 }
 
 void ModeExchange::allocate() {
-  if (impl_->in_single() && !on_device())
-    impl_->transport->take_largest();  // of a call that failed
+  if (impl_->in_single() && !on_device()) impl_->transport->pop_largest();  // of a call that failed
   if (impl_->packs()) {
     impl_->transport->allocate(n_slots(), impl_->buffer_size.by_order, impl_->buffer_size.by_ring);
   }

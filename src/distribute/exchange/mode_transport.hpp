@@ -51,7 +51,7 @@ class ModeTransport {
   /// Waits until MPI may read packed modes and write to the buffers.
   virtual void wait() = 0;
   /// Returns the largest magnitude rounded since the last call, for require_single_range().
-  virtual double take_largest() = 0;
+  virtual double pop_largest() = 0;
 
   virtual TransportBytes bytes() const = 0;
 };

@@ -78,12 +78,12 @@ std::vector<Digest> peer_digests(int n_ranks, std::int64_t n_components,
 void expect_fitting_peers(const Communicator& comm, const std::vector<Digest>& sent,
                           const std::vector<Digest>& expected) {
   if (comm.size() == 1) return;
-  std::vector<std::int64_t> told;
-  for (const Digest& digest : sent) told.push_back(digest.value());
-  const std::vector<std::int64_t> heard = tell_every_rank(comm, told);
+  std::vector<std::int64_t> sent_values;
+  for (const Digest& digest : sent) sent_values.push_back(digest.value());
+  const std::vector<std::int64_t> received = all_to_all(comm, sent_values);
   agree(comm, [&] {
     for (int peer = 0; peer < comm.size(); ++peer) {
-      if (heard[to_size(peer)] == expected[to_size(peer)].value()) continue;
+      if (received[to_size(peer)] == expected[to_size(peer)].value()) continue;
       throw UsageError(fmt::format(
           "the halo plans do not fit: rank {} does not send what is expected from it; plan with "
           "the same grid, support, values per ring, components and options on all ranks",

@@ -5,8 +5,10 @@
 #include <functional>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "ringweave/communicator.hpp"
+#include "ringweave/error.hpp"
 
 namespace ringweave::detail::inline distribute {
 
@@ -29,6 +31,19 @@ auto agreed(const Communicator& comm, Make&& make) {
   std::optional<Result> result;
   agree(comm, [&] { result.emplace(make()); });
   return std::move(*result);
+}
+
+/// Runs work that leads into a collective call: an error on this rank alone would leave the others
+/// waiting, so it ends the job.
+template <class Work>
+auto abort_on_error(const Communicator& comm, Work&& work) {
+  try {
+    return std::forward<Work>(work)();
+  } catch (...) {
+    if (comm.size() == 1) throw;
+    const CaughtError error = describe_current_exception();
+    comm.abort(error.kind, error.message);
+  }
 }
 
 /// Digest of some integers and enumerators: equal where the same ones are added in the same order.

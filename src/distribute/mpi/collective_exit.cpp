@@ -18,7 +18,7 @@ using namespace detail;
 
 namespace {
 
-WorstError meet_on(const Communicator& comm, ErrorKind verdict, const std::string& message,
+WorstError join_on(const Communicator& comm, ErrorKind verdict, const std::string& message,
                    double grace_seconds) {
   const WorstError mine{exit_code(verdict), comm.rank()};
   WorstError worst = mine;
@@ -39,11 +39,11 @@ WorstError meet_on(const Communicator& comm, ErrorKind verdict, const std::strin
 }  // namespace
 
 int CollectiveExit::join(ErrorKind verdict, const std::string& message, double grace_seconds) {
-  return meet_on(comm_, verdict, message, grace_seconds).severity;
+  return join_on(comm_, verdict, message, grace_seconds).severity;
 }
 
 int CollectiveExit::finish(ErrorKind verdict, const std::string& message, double grace_seconds) {
-  const WorstError worst = meet_on(comm_, verdict, message, grace_seconds);
+  const WorstError worst = join_on(comm_, verdict, message, grace_seconds);
   if (worst.severity != 0 && worst.rank == comm_.rank()) {
     std::fprintf(stderr, "%s\n", message.c_str());
     std::fflush(stderr);

@@ -14,7 +14,7 @@
 namespace ringweave::detail::inline distribute {
 namespace {
 
-/// Returns a number that tells devices apart.
+/// Returns a number that differs between devices.
 std::int64_t device_key(const DeviceIdentity& device) {
   return static_cast<std::int64_t>(std::hash<std::string>{}(device.uuid));
 }

@@ -17,7 +17,7 @@ struct DeviceShare {
   int n_ranks = 1;              ///< of this node, that have the device
   std::int64_t free_bytes = 0;  ///< of the device: the least that one of them finds
 
-  /// Returns what this rank may use: as much as the others.
+  /// Returns the bytes that this rank may use: as many as the others.
   std::int64_t usable_bytes() const { return usable_device_bytes(free_bytes) / n_ranks; }
 };
 

@@ -38,14 +38,14 @@ void end_job_unless_done(const Communicator& comm, int code, const char* what) {
   comm.abort(ErrorKind::peer, fmt::format("{} failed: {}", what, mpi_error_text(code)));
 }
 
-std::vector<std::int64_t> tell_every_rank(const Communicator& comm,
-                                          const std::vector<std::int64_t>& told) {
-  const int count = checked_cast<int>(ssize64(told) / comm.size(), "numbers sent to every rank");
-  std::vector<std::int64_t> heard(told.size());
-  check_mpi(MPI_Alltoall(told.data(), count, MPI_INT64_T, heard.data(), count, MPI_INT64_T,
+std::vector<std::int64_t> all_to_all(const Communicator& comm,
+                                     const std::vector<std::int64_t>& sent) {
+  const int count = checked_cast<int>(ssize64(sent) / comm.size(), "numbers sent to every rank");
+  std::vector<std::int64_t> received(sent.size());
+  check_mpi(MPI_Alltoall(sent.data(), count, MPI_INT64_T, received.data(), count, MPI_INT64_T,
                          mpi_handle(comm)),
             "MPI_Alltoall");
-  return heard;
+  return received;
 }
 
 void expect_fitting_counts(const Communicator& comm, const std::vector<std::int64_t>& sent,
@@ -55,7 +55,7 @@ void expect_fitting_counts(const Communicator& comm, const std::vector<std::int6
   // Ranks with different passes must not meet in a collective call with different counts.
   const bool equal_cuts = comm.min(n_passes) == comm.max(n_passes);
   std::vector<std::int64_t> announced;
-  if (equal_cuts) announced = tell_every_rank(comm, sent);
+  if (equal_cuts) announced = all_to_all(comm, sent);
   agree(comm, [&] {
     if (!equal_cuts) {
       throw UsageError(

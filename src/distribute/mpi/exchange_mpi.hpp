@@ -31,9 +31,9 @@ class ElementType {
 /// The message says that `what` failed, with MPI's own text.
 void end_job_unless_done(const Communicator& comm, int code, const char* what);
 
-/// Exchanges numbers between all ranks: `told` is [peer][number], and so is the result. Collective.
-std::vector<std::int64_t> tell_every_rank(const Communicator& comm,
-                                          const std::vector<std::int64_t>& told);
+/// Exchanges numbers between all ranks: `sent` is [peer][number], and so is the result. Collective.
+std::vector<std::int64_t> all_to_all(const Communicator& comm,
+                                     const std::vector<std::int64_t>& sent);
 
 /// Throws UsageError on every rank unless every peer sends what this rank expects: `sent` and
 /// `expected` are [peer][pass], in modes. Collective.

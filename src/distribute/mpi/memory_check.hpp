@@ -14,9 +14,9 @@ namespace ringweave::detail::inline distribute {
 /// bytes; the same on every rank.
 struct MemoryShortage {
   std::int64_t node_needs = 0;  ///< of a node's ranks together, on the node that needs most
-  std::int64_t of_node = 0;     ///< less what the node has, on the node that lacks most
+  std::int64_t of_node = 0;     ///< less the memory of the node, on the node that lacks most
   std::int64_t rank_needs = 0;  ///< on the rank that needs most
-  std::int64_t of_rank = 0;     ///< less what the process may take, on the rank that lacks most
+  std::int64_t of_rank = 0;     ///< less the limit of the process, on the rank that lacks most
 
   /// The largest shortage of any node or rank; 0 or less: the memory holds it.
   std::int64_t largest() const { return std::max(of_node, of_rank); }
@@ -27,7 +27,7 @@ struct MemoryShortage {
 /// bytes  of this rank
 MemoryShortage memory_shortage(const Communicator& comm, std::int64_t bytes);
 
-/// Checks that the memory of every node and process holds what its ranks are about to allocate.
+/// Checks that the memory of every node and process suffices for the next allocations of its ranks.
 /// Collective.
 ///
 /// bytes        of this rank

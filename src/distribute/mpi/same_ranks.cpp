@@ -11,7 +11,7 @@
 namespace ringweave::detail::inline distribute {
 namespace {
 
-/// Not collective.
+/// Tells whether two communicators have the same ranks in the same order. Not collective.
 bool has_same_ranks(const Communicator& one, const Communicator& other) {
   // Both are this process alone; MPI need not run.
   if (one.size() == 1 && other.size() == 1) return true;

@@ -17,7 +17,7 @@ class CompactIndices {
   static std::int64_t bytes_of(std::int64_t size, std::int64_t limit) {
     return size * (is_short(limit) ? 4 : 8);
   }
-  /// Drops the old contents and allocates anew.
+  /// Drops the old contents and allocates memory again.
   void allocate(std::int64_t size, std::int64_t limit) {
     if (is_short(limit)) {
       indices_ = HostBuffer<std::uint32_t>(size);

@@ -36,8 +36,8 @@ struct PieceExchange::Moving {
   std::vector<std::vector<const MovedPiece*>> to_peer;
   std::unique_ptr<PointMessages> messages;  ///< of numbers
   // [piece][number]
-  HostBuffer<double> told;
-  HostBuffer<double> heard;
+  HostBuffer<double> numbers_sent;
+  HostBuffer<double> numbers_received;
   // [point][to the south, to the east]
   HostBuffer<double> given;
   HostBuffer<double> received;
@@ -53,7 +53,7 @@ struct PieceExchange::Moving {
   }
 
   void pack(ComponentView<const double> vectors) {
-    double* number = told.data();
+    double* number = numbers_sent.data();
     double* vector = given.data();
     for (const std::vector<const MovedPiece*>& pieces : to_peer) {
       for (const MovedPiece* piece : pieces) {
@@ -86,8 +86,8 @@ PieceExchange::PieceExchange(Communicator comm, const PixelPieces& cut, const Po
     pieces_sent = moving.counts([](const MovedPiece&) { return std::int64_t{1}; });
     points_sent = moving.counts([](const MovedPiece& piece) { return piece.pixels.count; });
   });
-  const std::vector<std::int64_t> pieces_arrive = tell_every_rank(comm_, pieces_sent);
-  const std::vector<std::int64_t> points_arrive = tell_every_rank(comm_, points_sent);
+  const std::vector<std::int64_t> pieces_arrive = all_to_all(comm_, pieces_sent);
+  const std::vector<std::int64_t> points_arrive = all_to_all(comm_, points_sent);
   agree(comm_, [&] {
     const auto plan_messages = [&](const auto& sent, const auto& arriving, std::int64_t numbers) {
       auto messages =
@@ -98,13 +98,13 @@ PieceExchange::PieceExchange(Communicator comm, const PixelPieces& cut, const Po
     moving.messages = plan_messages(pieces_sent, pieces_arrive, n_numbers);
     messages_ = plan_messages(points_sent, points_arrive,
                               std::max<std::int64_t>(options.most_components, 2));
-    moving.told.allocate(n_numbers * moving.messages->n_listed());
-    moving.heard.allocate(n_numbers * moving.messages->n_summed());
+    moving.numbers_sent.allocate(n_numbers * moving.messages->n_listed());
+    moving.numbers_received.allocate(n_numbers * moving.messages->n_summed());
     moving.given.allocate(2 * messages_->n_listed());
     moving.received.allocate(2 * messages_->n_summed());
     moving.pack(vectors);
   });
-  moving.messages->to_summed(moving.told.data(), moving.heard.data(), n_numbers);
+  moving.messages->to_summed(moving.numbers_sent.data(), moving.numbers_received.data(), n_numbers);
   messages_->to_summed(moving.given.data(), moving.received.data(), 2);
   agree(comm_, [&] {
     const std::int64_t n_kept = place_sums(messages_->n_summed());
@@ -155,7 +155,7 @@ std::int64_t PieceExchange::place_sums(std::int64_t first) {
 void PieceExchange::receive(const PixelPieces& cut, const Moving& moving) {
   std::int64_t place = 0;
   for (std::int64_t i = 0; i < moving.messages->n_summed(); ++i) {
-    const double* const numbers = moving.heard.data() + i * n_numbers;
+    const double* const numbers = moving.numbers_received.data() + i * n_numbers;
     const auto ring = static_cast<std::int64_t>(numbers[0]);
     const std::int64_t block = cut.block_of(ring);
     MovedPiece piece{};

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "base/checked_cast.hpp"
-#include "distribute/points/offences.hpp"
+#include "distribute/points/invalid_points.hpp"
 #include "sphere/fine_position.hpp"
 
 namespace ringweave::detail::inline distribute {
@@ -31,7 +31,7 @@ bool are_finite(ComponentView<const T> values) {
 }  // namespace
 
 void require_angles(const Communicator& comm, const PointAngles& listed) {
-  const Offences found = find_offences(ssize64(listed.theta), [&](std::int64_t point) {
+  const InvalidPoints found = find_invalid_points(ssize64(listed.theta), [&](std::int64_t point) {
     const std::size_t i = to_size(point);
     const bool has_finite_psi = listed.psi.empty() || std::isfinite(listed.psi[i]);
     return !(listed.theta[i] >= 0 && listed.theta[i] <= fine::pi && std::isfinite(listed.phi[i]) &&
@@ -43,8 +43,8 @@ void require_angles(const Communicator& comm, const PointAngles& listed) {
     first = fmt::format("theta = {}, phi = {}", listed.theta[i], listed.phi[i]);
     if (!listed.psi.empty()) first += fmt::format(", psi = {}", listed.psi[i]);
   }
-  refuse_offences(comm, found, "angles that are NaN or infinite, or theta outside [0, pi],", first,
-                  "give all angles in radians, theta from the north pole");
+  throw_on_invalid_points(comm, found, "angles that are NaN or infinite, or theta outside [0, pi],",
+                          first, "give all angles in radians, theta from the north pole");
 }
 
 template <class T>
@@ -54,9 +54,9 @@ void require_finite_values(const Communicator& comm, ComponentView<const T> valu
     while (c < values.n_components() && std::isfinite(values.component(c)[point])) ++c;
     return c;
   };
-  Offences found;
+  InvalidPoints found;
   if (!are_finite(values)) {
-    found = find_offences(values.size(), [&](std::int64_t point) {
+    found = find_invalid_points(values.size(), [&](std::int64_t point) {
       return wrong_component(point) < values.n_components();
     });
   }
@@ -65,8 +65,8 @@ void require_finite_values(const Communicator& comm, ComponentView<const T> valu
     const std::int64_t c = wrong_component(found.first);
     first = fmt::format("component {} = {}", c, values.component(c)[found.first]);
   }
-  refuse_offences(comm, found, "values that are NaN or infinite", first,
-                  "replace the values or leave the points out");
+  throw_on_invalid_points(comm, found, "values that are NaN or infinite", first,
+                          "replace the values or leave the points out");
 }
 
 template void require_finite_values<float>(const Communicator&, ComponentView<const float>);

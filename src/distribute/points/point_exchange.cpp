@@ -154,7 +154,7 @@ class PointExchange::Listing {
     arriving.assign(sent.size(), 0);
   }
   void tell_peers(const Communicator& comm) {
-    if (comm.size() > 1) arriving = tell_every_rank(comm, sent);
+    if (comm.size() > 1) arriving = all_to_all(comm, sent);
   }
 };
 
@@ -175,7 +175,7 @@ PointExchange::PointExchange(Communicator comm, const FineRows& rows, const RowC
   });
   listing->tell_peers(comm_);
   send_angles(*listing, listed);
-  agree(comm_, [&] { settle(*listing, listed); });
+  agree(comm_, [&] { assign_places(*listing, listed); });
 }
 
 void PointExchange::require_arguments(const FineRows& rows, const RowCosts& costs,
@@ -287,7 +287,7 @@ void PointExchange::send_angles(Listing& listing, const PointAngles& listed) {
 bool PointExchange::keeps_points() const { return n_sent_ == 0 && messages_->n_summed() == 0; }
 
 /// Sorts the points that this rank sums and makes all references places in their order.
-void PointExchange::settle(Listing& listing, const PointAngles& listed) {
+void PointExchange::assign_places(Listing& listing, const PointAngles& listed) {
   const std::int64_t components = options_.most_components;
   messages_->reserve(components);
   if (keeps_points()) {
@@ -304,14 +304,14 @@ void PointExchange::settle(Listing& listing, const PointAngles& listed) {
   };
   summed_ = sort_points(plan_->rows(), {angle(0), angle(1), angle(2), n_angles_, n_summed}, places);
   listing.angles.release();
-  places.visit([&](const auto& place) { refer_to_places(place, listing.n_kept); });
+  places.visit([&](const auto& place) { replace_by_indices(place, listing.n_kept); });
   listed_buffer_.allocate(checked_product(n_sent_, components, "values of points"));
   summed_buffer_.allocate(checked_product(messages_->n_summed(), components, "values of points"));
 }
 
 /// place  [point kept, then point from others] its place in summed()
 template <class Places>
-void PointExchange::refer_to_places(const Places& place, std::int64_t n_kept) {
+void PointExchange::replace_by_indices(const Places& place, std::int64_t n_kept) {
   first_.visit([&](auto& first) {
     using Index = std::remove_reference_t<decltype(first[0])>;
 #pragma omp parallel for schedule(static)

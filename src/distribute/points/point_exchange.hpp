@@ -100,9 +100,9 @@ class PointExchange {
   static std::int64_t bytes_of_references(const PointCounts& points);
   void send_angles(Listing& listing, const PointAngles& listed);
   bool keeps_points() const;
-  void settle(Listing& listing, const PointAngles& listed);
+  void assign_places(Listing& listing, const PointAngles& listed);
   template <class Places>
-  void refer_to_places(const Places& place, std::int64_t n_kept);
+  void replace_by_indices(const Places& place, std::int64_t n_kept);
   template <class T>
   void require_shapes(ComponentView<const double> summed, ComponentView<const T> listed) const;
   template <class Use, class Fetch>

@@ -38,7 +38,8 @@ struct RingBlocks {
   std::int64_t n_rings = 0;
   BlockBytes bytes{0, 0};  ///< of all these
 };
-/// Error  ResourceError when no number of blocks fits `most_bytes` of the device.
+/// Returns the fewest blocks that fit `most_bytes` of the device. Error  ResourceError when no
+/// number of blocks fits.
 RingBlocks blocks_that_fit(const RingFftShape& shape, std::int64_t most_bytes);
 
 /// Returns the distance of components on the device in pixels; even, so that all components are

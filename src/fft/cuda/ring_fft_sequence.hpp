@@ -20,7 +20,7 @@ struct RingFftWorkspaceSize {
   std::int64_t values = 0;
   std::int64_t fft_bytes = 0;
 
-  /// Returns what is enough for both.
+  /// Returns the memory that is enough for both.
   friend RingFftWorkspaceSize larger(const RingFftWorkspaceSize& a, const RingFftWorkspaceSize& b) {
     return {std::max(a.values, b.values), std::max(a.fft_bytes, b.fft_bytes)};
   }

@@ -59,7 +59,7 @@ class HostRingFft final : public RingFft, public RingSpectra, public RingRuns {
                const AdjointCalls& calls) override;
 
   RingSpectra* spectra() noexcept override { return this; }
-  void take(AnyMapView<> map) override;
+  void from_pixels(AnyMapView<> map) override;
   double apply(SpectrumOperator what, AnyConstMapView<> spectra,
                std::span<const double> ring_weights, ModeView<double> modes) override;
 
@@ -182,7 +182,7 @@ void HostRingFft::adjoint(AnyConstMapView<> map, std::span<const double> ring_we
       map);
 }
 
-void HostRingFft::take(AnyMapView<> map) {
+void HostRingFft::from_pixels(AnyMapView<> map) {
   std::visit(
       [&]<class T>(MapView<T> view) {
         check_map<T>(view);
@@ -200,7 +200,7 @@ double HostRingFft::apply(SpectrumOperator what, AnyConstMapView<> spectra,
         if (what != SpectrumOperator::adjoint_of_synthesis) check_map<T>(view);
         check_weights(ring_weights);
         for_each_block(all(), [&](auto& worker, const auto& rings) {
-          worker.fold_back(what, rings, view, ring_weights, modes.data(), squares_.data());
+          worker.apply_operator(what, rings, view, ring_weights, modes.data(), squares_.data());
         });
       },
       spectra);

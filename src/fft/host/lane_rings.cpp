@@ -214,7 +214,7 @@ void adjoint_lanes(const LaneRings& rings, const T* const* pixels, const double*
 /// Rows 0 and 1 of a spectrum are its first and last bins, which are real; rows 2 k and 2 k + 1 are
 /// the real and imaginary part of bin k.
 template <class T>
-void take_spectra_lanes(const LaneRings& rings, T* const* pixels) {
+void spectra_of_lanes(const LaneRings& rings, T* const* pixels) {
   const T* sources[n_lanes];
   for (std::int64_t i = 0; i < n_lanes; ++i)
     sources[i] = pixels[i] == nullptr ? pixels[0] : pixels[i];
@@ -266,8 +266,8 @@ void combine_lanes(const LaneRings& rings, const double* weights, double* square
 }
 
 template <class T>
-void fold_back_lanes(SpectrumOperator what, const LaneRings& rings, const T* const* spectra,
-                     const double* weights, Complex* const* modes, double* squares) {
+void apply_operator_lanes(SpectrumOperator what, const LaneRings& rings, const T* const* spectra,
+                          const double* weights, Complex* const* modes, double* squares) {
   if (what != SpectrumOperator::adjoint_of_map) fold_lanes(rings, modes);
   if (what != SpectrumOperator::adjoint_of_synthesis)
     read_pixels(spectra, rings.n_phi, rings.scratch);
@@ -287,7 +287,7 @@ void fold_back_lanes(SpectrumOperator what, const LaneRings& rings, const T* con
 
 template <class T>
 LaneSteps<T> steps_in_lanes() {
-  return {&synthesize_lanes<T>, &adjoint_lanes<T>, &take_spectra_lanes<T>, &fold_back_lanes<T>};
+  return {&synthesize_lanes<T>, &adjoint_lanes<T>, &spectra_of_lanes<T>, &apply_operator_lanes<T>};
 }
 LaneSteps<double> lane_steps_double() { return steps_in_lanes<double>(); }
 LaneSteps<float> lane_steps_float() { return steps_in_lanes<float>(); }

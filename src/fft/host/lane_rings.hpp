@@ -60,8 +60,8 @@ struct LaneSteps {
   /// Replaces modes by the result of an operator of RingSpectra on spectra and modes.
   /// spectra  [lane], none null; not read for adjoint_of_synthesis
   /// squares  [lane], set to the sum of squares of the pixels whose spectrum is folded back
-  void (*fold_back)(SpectrumOperator what, const LaneRings& rings, Lanes<const T> spectra,
-                    const double* weights, Lanes<Complex> modes, double* squares);
+  void (*apply_operator)(SpectrumOperator what, const LaneRings& rings, Lanes<const T> spectra,
+                         const double* weights, Lanes<Complex> modes, double* squares);
 };
 
 /// Returns the steps for the vectors of this machine.

@@ -35,9 +35,9 @@ LaneWorker::LaneWorker(const RingPlan& plan, const RingFftShape& shape)
 void LaneWorker::place(ScratchArena& pieces) {
   const std::int64_t n_phi = plan_->max_lane_phi;
   if (n_phi == 0) return;
-  rings_.bins = pieces.take<double>((n_phi / 2 + 1) * 2 * n_lanes_);
-  rings_.scratch = pieces.take<double>((n_phi / 2 + 1) * 2 * n_lanes_);
-  edges_ = pieces.take<Complex>(plan_->n_modes * n_lanes_);
+  rings_.bins = pieces.allocate<double>((n_phi / 2 + 1) * 2 * n_lanes_);
+  rings_.scratch = pieces.allocate<double>((n_phi / 2 + 1) * 2 * n_lanes_);
+  edges_ = pieces.allocate<Complex>(plan_->n_modes * n_lanes_);
 }
 
 void LaneWorker::prepare(const LaneRun& run) noexcept {
@@ -244,9 +244,9 @@ void LaneWorker::to_spectra(const LaneRun& run, MapView<T> map) noexcept {
 }
 
 template <class T>
-void LaneWorker::fold_back(SpectrumOperator what, const LaneRun& run, MapView<const T> spectra,
-                           std::span<const double> ring_weights, Complex* modes,
-                           double* squares) noexcept {
+void LaneWorker::apply_operator(SpectrumOperator what, const LaneRun& run, MapView<const T> spectra,
+                                std::span<const double> ring_weights, Complex* modes,
+                                double* squares) noexcept {
   prepare(run);
   for_each_group(run, LastGroup::is_short, [&](Group group) {
     place(group, modes);
@@ -255,9 +255,9 @@ void LaneWorker::fold_back(SpectrumOperator what, const LaneRun& run, MapView<co
     if (what != SpectrumOperator::adjoint_of_synthesis)
       pixels = pixels_of<T>(group, lanes_of<const T>(run, spectra));
     std::array<double, lane_rings::most_lanes> of_lanes;
-    lane_steps<T>().fold_back(what, rings_, pixels.data(),
-                              weights_of(run, group, ring_weights).data(), places_.data(),
-                              of_lanes.data());
+    lane_steps<T>().apply_operator(what, rings_, pixels.data(),
+                                   weights_of(run, group, ring_weights).data(), places_.data(),
+                                   of_lanes.data());
     copy_from_edges(run, group, modes);
     std::copy_n(of_lanes.data(), group.count,
                 squares + run.first_local * n_components_ + group.first);
@@ -272,10 +272,10 @@ template void LaneWorker::adjoint(const LaneRun&, MapView<const float>, std::spa
                                   Complex*) noexcept;
 template void LaneWorker::to_spectra(const LaneRun&, MapView<double>) noexcept;
 template void LaneWorker::to_spectra(const LaneRun&, MapView<float>) noexcept;
-template void LaneWorker::fold_back(SpectrumOperator, const LaneRun&, MapView<const double>,
-                                    std::span<const double>, Complex*, double*) noexcept;
-template void LaneWorker::fold_back(SpectrumOperator, const LaneRun&, MapView<const float>,
-                                    std::span<const double>, Complex*, double*) noexcept;
+template void LaneWorker::apply_operator(SpectrumOperator, const LaneRun&, MapView<const double>,
+                                         std::span<const double>, Complex*, double*) noexcept;
+template void LaneWorker::apply_operator(SpectrumOperator, const LaneRun&, MapView<const float>,
+                                         std::span<const double>, Complex*, double*) noexcept;
 
 std::int64_t run_bytes_of_thread(std::int64_t n_phi, std::int64_t n_orders) {
   const std::int64_t of_lane =

@@ -37,9 +37,9 @@ class LaneWorker {
   void to_spectra(const LaneRun& run, MapView<T> map) noexcept;
   /// squares  [owned ring][component]
   template <class T>
-  void fold_back(SpectrumOperator what, const LaneRun& run, MapView<const T> spectra,
-                 std::span<const double> ring_weights, std::complex<double>* modes,
-                 double* squares) noexcept;
+  void apply_operator(SpectrumOperator what, const LaneRun& run, MapView<const T> spectra,
+                      std::span<const double> ring_weights, std::complex<double>* modes,
+                      double* squares) noexcept;
 
   std::int64_t bytes() const;
 

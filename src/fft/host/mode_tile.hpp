@@ -24,7 +24,7 @@ class ModeTile {
  public:
   ModeTile() = default;
   ModeTile(std::int64_t n_rings, std::int64_t n_components, std::int64_t n_modes);
-  void place(ScratchArena& pieces) { values_ = pieces.take<std::complex<double>>(size_); }
+  void place(ScratchArena& pieces) { values_ = pieces.allocate<std::complex<double>>(size_); }
 
   /// Returns the bytes of one ring's modes in a tile.
   static std::int64_t bytes_per_ring(std::int64_t n_components, std::int64_t n_modes);

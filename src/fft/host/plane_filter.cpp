@@ -19,7 +19,7 @@ namespace {
 
 using Complex = std::complex<double>;
 
-/// Error  UsageError unless values and results fit the period.
+/// Throws a UsageError unless values and results fit the period.
 void check_axis(const FilterAxis& axis, const char* name) {
   const auto fits = [&](std::int64_t first, std::int64_t size) {
     return first >= 0 && size >= 0 && first <= axis.length - size;
@@ -127,11 +127,11 @@ struct PlaneFilter::Impl {
     ScratchArena pieces(memory);
     Scratch scratch;
     const std::int64_t most_rows = std::max(y.size, y.size_out);
-    scratch.rows = pieces.take<double>(n_strips() * most_rows * columns.row_size());
+    scratch.rows = pieces.allocate<double>(n_strips() * most_rows * columns.row_size());
     for (int t = 0; t <= thread; ++t) {
-      scratch.strip = pieces.take<double>(columns.strip_size());
-      scratch.group.data = pieces.take<double>(rows.scratch_size());
-      scratch.group.other = pieces.take<double>(rows.scratch_size());
+      scratch.strip = pieces.allocate<double>(columns.strip_size());
+      scratch.group.data = pieces.allocate<double>(rows.scratch_size());
+      scratch.group.other = pieces.allocate<double>(rows.scratch_size());
     }
     if (size != nullptr) *size = pieces.whole_pages();
     return scratch;

@@ -73,7 +73,7 @@ HWY_INLINE void put_strip(ComplexLanes* numbers, const GroupRows<double>& rows, 
   }
 }
 
-/// Reads what put_strip() writes.
+/// Reads a strip that put_strip() has written.
 HWY_INLINE void get_strip(const GroupRows<const double>& rows, std::int64_t half,
                           ComplexLanes* numbers) {
   V re[n_lanes];

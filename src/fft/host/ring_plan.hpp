@@ -45,7 +45,8 @@ struct RingPlan {
     std::int64_t first_pixel = 0;
   };
 
-  /// Error  UsageError when the rows do not ascend, leave the buffer, or n_components < 1.
+  /// Makes the plan and its tables. Error  UsageError when the rows do not ascend, leave the
+  /// buffer, or n_components < 1.
   RingPlan(const RingFftShape& shape, int n_threads);
 
   const RingEntry& ring(LocalRing ring) const { return rings[static_cast<std::size_t>(ring)]; }

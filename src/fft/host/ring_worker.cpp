@@ -45,9 +45,9 @@ RingWorker::RingWorker(const RingPlan& plan, const RingFftShape& shape)
 
 void RingWorker::place(ScratchArena& pieces) {
   tile_.place(pieces);
-  bins_ = pieces.take<Complex>(plan_->max_phi / 2 + 1);
-  packed_ = pieces.take<Complex>(plan_->max_complex);
-  row_ = pieces.take<Complex>(plan_->max_complex);
+  bins_ = pieces.allocate<Complex>(plan_->max_phi / 2 + 1);
+  packed_ = pieces.allocate<Complex>(plan_->max_complex);
+  row_ = pieces.allocate<Complex>(plan_->max_complex);
   split_.place(pieces);
 }
 
@@ -277,9 +277,9 @@ double RingWorker::combine(SpectrumOperator what, const Row& row, const T* spect
 }
 
 template <class T>
-void RingWorker::fold_back(SpectrumOperator what, const RingBlock& block, MapView<const T> spectra,
-                           std::span<const double> ring_weights, Complex* modes,
-                           double* squares) noexcept {
+void RingWorker::apply_operator(SpectrumOperator what, const RingBlock& block,
+                                MapView<const T> spectra, std::span<const double> ring_weights,
+                                Complex* modes, double* squares) noexcept {
   if (what != SpectrumOperator::adjoint_of_map) gather(block, modes);
   for_each_row(block, [&](const Row& row) {
     const T* spectrum = nullptr;
@@ -301,10 +301,10 @@ template void RingWorker::adjoint(const RingBlock&, MapView<const float>, std::s
                                   Complex*) noexcept;
 template void RingWorker::to_spectra(const RingBlock&, MapView<double>) noexcept;
 template void RingWorker::to_spectra(const RingBlock&, MapView<float>) noexcept;
-template void RingWorker::fold_back(SpectrumOperator, const RingBlock&, MapView<const double>,
-                                    std::span<const double>, Complex*, double*) noexcept;
-template void RingWorker::fold_back(SpectrumOperator, const RingBlock&, MapView<const float>,
-                                    std::span<const double>, Complex*, double*) noexcept;
+template void RingWorker::apply_operator(SpectrumOperator, const RingBlock&, MapView<const double>,
+                                         std::span<const double>, Complex*, double*) noexcept;
+template void RingWorker::apply_operator(SpectrumOperator, const RingBlock&, MapView<const float>,
+                                         std::span<const double>, Complex*, double*) noexcept;
 
 std::int64_t RingWorker::bytes() const {
   return tile_.bytes() + split_.bytes() + held_bytes(phases_, roots_);

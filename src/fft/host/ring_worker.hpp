@@ -34,9 +34,9 @@ class RingWorker {
   void to_spectra(const RingBlock& block, MapView<T> map) noexcept;
   /// squares  [owned ring][component]
   template <class T>
-  void fold_back(SpectrumOperator what, const RingBlock& block, MapView<const T> spectra,
-                 std::span<const double> ring_weights, std::complex<double>* modes,
-                 double* squares) noexcept;
+  void apply_operator(SpectrumOperator what, const RingBlock& block, MapView<const T> spectra,
+                      std::span<const double> ring_weights, std::complex<double>* modes,
+                      double* squares) noexcept;
 
   std::int64_t bytes() const;
 

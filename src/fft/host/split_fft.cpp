@@ -68,12 +68,12 @@ SplitFft::SplitFft(const Capacity& capacity, std::int64_t n_lengths, const UnitP
 }
 
 void SplitFft::place(ScratchArena& pieces) {
-  data_ = pieces.take<double>(
+  data_ = pieces.allocate<double>(
       column_lanes::scratch_size(std::max(capacity_.sorted, capacity_.response)));
-  other_ = pieces.take<double>(
+  other_ = pieces.allocate<double>(
       std::max(column_lanes::scratch_size(capacity_.sorted), 2 * capacity_.response));
-  fine_ = pieces.take<double>(column_lanes::scratch_size(capacity_.rows));
-  coarse_ = pieces.take<Complex>(capacity_.coarse);
+  fine_ = pieces.allocate<double>(column_lanes::scratch_size(capacity_.rows));
+  coarse_ = pieces.allocate<Complex>(capacity_.coarse);
 }
 
 void SplitFft::add_columns(const Plans& plans, const Complex* in, Complex* out) noexcept {

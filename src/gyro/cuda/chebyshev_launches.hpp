@@ -193,7 +193,7 @@ struct FoldedPlanes {
 /// Sums of a thread: up to two products of a row's elements, for each plane.
 template <int planes>
 struct ProductSums {
-  /// Those of all threads of a block.
+  /// Sums of all threads of a block.
   struct OfBlock {
     Array<Array<Array<double, block_threads>, planes>, 2> of;
 

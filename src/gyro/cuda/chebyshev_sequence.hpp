@@ -60,37 +60,37 @@ class ChebyshevSequence {
         chunk_groups_(machine.upload(plan.chunk_groups)) {}
 
   /// Memory of launches that make rows.
-  struct Making {
+  struct BuildTask {
     Buffer<std::int64_t> begin;
     Buffer<CircleNode> nodes;
     Buffer<double> matrices;
   };
 
-  /// Makes the rows of the targets of all groups, [group][element][target]. What it returns must be
+  /// Makes the rows of the targets of all groups, [group][element][target]. The result must be
   /// kept until they are made.
   /// most_bytes  of the matrices that are folded at once, for one group at least
-  Making make_rows(const TargetNodes& targets, std::int64_t most_bytes, double* rows) {
+  BuildTask make_rows(const TargetNodes& targets, std::int64_t most_bytes, double* rows) {
     const std::int64_t n_targets = ssize64(targets.begin) - 1;
     const std::int64_t of_group = plan_.matrix_size() * targets_of_group;
     const std::int64_t together = std::clamp<std::int64_t>(
         most_bytes / (of_group * std::int64_t{sizeof(double)}), 1, plan_.n_groups);
-    Making making{machine_->upload(targets.begin), machine_->upload(targets.nodes),
-                  machine_->template allocate<double>(together * of_group)};
-    double* const matrices = making.matrices.data();
+    BuildTask task{machine_->upload(targets.begin), machine_->upload(targets.nodes),
+                   machine_->template allocate<double>(together * of_group)};
+    double* const matrices = task.matrices.data();
     for (std::int64_t group = 0; group < plan_.n_groups; group += together) {
       const std::int64_t n_groups = std::min(together, plan_.n_groups - group);
       const std::int64_t first = group * targets_of_group;
       const std::int64_t count = std::min(n_groups * targets_of_group, n_targets - first);
-      const SumCircle sum{
-          plan_.degrees_x,     plan_.degrees_y, plan_.matrix_row,   making.begin.data() + first,
-          making.nodes.data(), matrices,        plan_.matrix_size()};
+      const SumCircle sum{plan_.degrees_x,           plan_.degrees_y,   plan_.matrix_row,
+                          task.begin.data() + first, task.nodes.data(), matrices,
+                          plan_.matrix_size()};
       machine_->launch(sum, sum.n_blocks(count));
       const RowPieces pieces{n_groups, plan_.layout.row_size * targets_of_group};
       machine_->launch(FoldRows{pieces, elements_.data(), matrices, plan_.matrix_size(), count,
                                 rows + group * plan_.layout.row_size * targets_of_group},
                        pieces.n_blocks());
     }
-    return making;
+    return task;
   }
 
   /// Writes zeros.

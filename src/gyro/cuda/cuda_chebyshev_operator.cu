@@ -66,7 +66,7 @@ class CudaChebyshevOperator final : public ChebyshevOperator {
       const SemiAxes& semi = radii_[to_size(r)];
       const TargetNodes nodes =
           nodes_of_targets(fold_, semi.x, semi.y, chunks_.block_begin, chunks_.block_end, rules_);
-      const Sequence::Making making = sequence_->make_rows(nodes, matrix_bytes, table.data());
+      const Sequence::BuildTask task = sequence_->make_rows(nodes, matrix_bytes, table.data());
       stream_.synchronize();
     }
   }

@@ -23,9 +23,9 @@ constexpr std::int64_t real_bytes = sizeof(double);
 struct CudaDctWork final : SchemeWork {
   Direction direction = Direction::average;
   bool is_clear = true;         ///< nothing was added
-  DeviceBuffer<double> planes;  ///< what was loaded
+  DeviceBuffer<double> planes;  ///< as loaded
   DeviceBuffer<double> sums;    ///< [result][plane]
-  double indicator = 0;         ///< of what was loaded
+  double indicator = 0;         ///< of the loaded planes
 };
 
 CudaDctWork& mine(SchemeWork& work) { return static_cast<CudaDctWork&>(work); }

@@ -26,10 +26,18 @@ class CudaPlaneValues final : public DevicePlaneValues {
   /// Waits for work that an error has left, before its memory is freed.
   ~CudaPlaneValues() override { stream_.finish(); }
 
-  void take(Planes<const double> planes, double* to) override { take_planes(planes, to); }
-  void take(Planes<const float> planes, double* to) override { take_planes(planes, to); }
-  void give(const double* from, Planes<double> planes) override { give_planes(from, planes); }
-  void give(const double* from, Planes<float> planes) override { give_planes(from, planes); }
+  void to_doubles(Planes<const double> planes, double* to) override {
+    planes_to_doubles(planes, to);
+  }
+  void to_doubles(Planes<const float> planes, double* to) override {
+    planes_to_doubles(planes, to);
+  }
+  void from_doubles(const double* from, Planes<double> planes) override {
+    doubles_to_planes(from, planes);
+  }
+  void from_doubles(const double* from, Planes<float> planes) override {
+    doubles_to_planes(from, planes);
+  }
   void copy_to_host(const double* from, double* to, std::int64_t n) override {
     copies_.to_host(from, to, n * std::int64_t{sizeof(double)});
     stream_.synchronize();
@@ -49,7 +57,7 @@ class CudaPlaneValues final : public DevicePlaneValues {
 
  private:
   template <class T>
-  void take_planes(Planes<const T> planes, double* to) {
+  void planes_to_doubles(Planes<const T> planes, double* to) {
     const gpu::RowPieces pieces{planes.n_components(), planes.size()};
     machine_.launch(
         gpu::ConvertPlanes<T, double>{pieces, planes.data(), planes.stride(), to, planes.size()},
@@ -57,7 +65,7 @@ class CudaPlaneValues final : public DevicePlaneValues {
     stream_.synchronize();
   }
   template <class T>
-  void give_planes(const double* from, Planes<T> planes) {
+  void doubles_to_planes(const double* from, Planes<T> planes) {
     const gpu::RowPieces pieces{planes.n_components(), planes.size()};
     machine_.launch(
         gpu::ConvertPlanes<double, T>{pieces, from, planes.size(), planes.data(), planes.stride()},

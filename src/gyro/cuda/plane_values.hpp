@@ -107,7 +107,7 @@ class PlaneInspection {
   typename Machine::template Buffer<PartOfFindings> parts_;
 };
 
-/// Returns what all threads found together.
+/// Returns the findings of all threads together.
 inline PlaneFindings together(const PartOfFindings* parts, std::int64_t n_parts,
                               std::int64_t size) {
   PlaneFindings findings;

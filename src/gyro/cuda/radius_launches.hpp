@@ -362,8 +362,8 @@ struct SumCells {
   }
 };
 
-/// Sums the moments of the four cells about each node: what goes to its numbers. A circle that is a
-/// point gives to its node alone.
+/// Sums the moments of the four cells about each node, which gives the numbers of the node. A
+/// circle that is a point gives to its node alone.
 template <int n_functions>
 struct SumCorners {
   using Shared = NoShared;

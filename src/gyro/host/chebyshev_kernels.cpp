@@ -111,7 +111,7 @@ void values_of_all(const double* u, const double* weights, std::int64_t n_points
 }
 
 constexpr std::int64_t target_vectors = targets_together / lanes;
-/// Columns whose sums fit the registers beside the rows.
+/// Columns whose sums fit the registers together with the rows.
 constexpr int columns_together = lanes == 8 ? 8 : lanes == 4 ? 3 : 1;
 /// Parts of the rows that are read in turn: memory gives more to several readers than to one.
 constexpr std::int64_t row_parts = 4;

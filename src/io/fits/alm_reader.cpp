@@ -116,7 +116,7 @@ class FitsAlmReader final : public AlmReader {
   }
 
  private:
-  /// Returns what the other ranks need.
+  /// Returns the numbers that the other ranks need.
   std::pair<AlmHeader, std::vector<std::int64_t>> inspect() {
     file_.emplace(FitsFile::open(path_));
     Degree largest;

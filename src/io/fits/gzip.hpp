@@ -11,7 +11,7 @@ namespace ringweave::detail::inline io {
 /// Error  DataError when it is damaged or truncated; ResourceError beyond `limit` bytes.
 std::int64_t gunzipped_bytes(const std::string& path, std::int64_t limit);
 
-/// Compresses a file in place, through a temporary file beside it. Not collective.
+/// Compresses a file in place, through a temporary file next to it. Not collective.
 /// Error  ResourceError when it cannot be written; `path` is then unchanged.
 void gzip_file(const std::string& path);
 

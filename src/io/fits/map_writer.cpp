@@ -143,7 +143,7 @@ class BlockWriter {
   void mark_unobserved(std::int64_t first_row, std::int64_t n_rows, std::span<double> values) {
     observed_->select(first_row, n_rows);
     for (std::int64_t i = 0; i < ssize64(values); i += n_rows) {
-      observed_->hide_others(values.subspan(to_size(i), to_size(n_rows)));
+      observed_->mask_unowned(values.subspan(to_size(i), to_size(n_rows)));
     }
   }
 

@@ -27,8 +27,8 @@ FitsTable read_table_head(const FitsFile& file, const FitsTableShape& shape);
 /// Returns the heads of all tables of a file. Not collective. Error  DataError.
 std::vector<TableHead> fits_table_heads(const std::string& path);
 
-/// Returns in words the contents of a file's tables and images, by the first that tells; empty
-/// where none does. Not collective.
+/// Returns in words the contents of a file's tables and images, by the first with a known
+/// kind; empty where none has one. Not collective.
 std::string words_of_content(FitsFile& file);
 
 /// Reads a table of a file, binary or ASCII: the first whose header `accepts` (all but the

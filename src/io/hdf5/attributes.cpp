@@ -114,7 +114,7 @@ void Hdf5AttributeWriter::keyword(const Keyword& keyword) const {
 
 Hdf5Handle Hdf5AttributeReader::open(const char* name) const {
   const htri_t exists = H5Aexists(object_, name);
-  if (exists < 0) throw DataError(path_, "its attributes are broken; copy the file anew");
+  if (exists < 0) throw DataError(path_, "its attributes are broken; copy the file again");
   if (exists == 0) return {};
   Hdf5Handle attribute(H5Aopen(object_, name, H5P_DEFAULT), H5Aclose);
   if (!attribute.valid()) throw DataError(path_, fmt::format("attribute {} cannot be read", name));
@@ -151,7 +151,7 @@ std::vector<std::string> Hdf5AttributeReader::texts(const char* name) const {
   bool good = false;
   std::vector<std::string> values = read_fixed_texts(attribute.id(), type.id(), count, good);
   if (!good)
-    throw DataError(path_, fmt::format("attribute {} is broken; copy the file anew", name));
+    throw DataError(path_, fmt::format("attribute {} is broken; copy the file again", name));
   return values;
 }
 

@@ -116,7 +116,7 @@ void set_number(Hdf5Shape& shape, hid_t type, const std::string& path, const std
   const std::size_t parts = shape.number == Hdf5Shape::Number::complex ? 2 : 1;
   const Hdf5Handle part(parts == 2 ? H5Tget_member_type(type, 0) : H5Tcopy(type), H5Tclose);
   if (!is_sound_hdf5_number(part.id()))
-    throw DataError(path, fmt::format("the type of /{} is broken; copy the file anew", name));
+    throw DataError(path, fmt::format("the type of /{} is broken; copy the file again", name));
   shape.bytes = checked_cast<std::int64_t>(H5Tget_size(type) / parts, "bytes of a number");
   if (shape.bytes < 1 || shape.bytes > 8) {
     throw DataError(
@@ -214,7 +214,7 @@ std::vector<std::string> names_in(const Hdf5Handle& file, const std::string& pat
     return 0;
   };
   if (H5Literate(opened.id(), H5_INDEX_NAME, H5_ITER_INC, nullptr, visit, &search) < 0)
-    throw DataError(path, fmt::format("its group {} is broken; copy the file anew", group));
+    throw DataError(path, fmt::format("its group {} is broken; copy the file again", group));
   return std::move(search.names);
 }
 
@@ -234,7 +234,7 @@ Hdf5Handle open_hdf5(const std::string& path) {
   const Hdf5Handle properties = access_properties(Communicator::self(), path, Hdf5Access::read);
   Hdf5Handle file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, properties.id()), H5Fclose);
   if (!file.valid())
-    throw DataError(path, "cannot be opened as HDF5: it is cut short or broken; copy it anew");
+    throw DataError(path, "cannot be opened as HDF5: it is cut short or broken; copy it again");
   return file;
 }
 
@@ -376,7 +376,8 @@ Hdf5Shape inspect_hdf5_dataset(const Hdf5Handle& file, const std::string& path,
     if (offset == HADDR_UNDEF || offset > file_bytes || bytes > file_bytes - offset) {
       throw DataError(
           path,
-          fmt::format("/{} needs {} bytes but the file ({} bytes) does not hold them; copy it anew",
+          fmt::format("/{} needs {} bytes but the file ({} bytes) does not hold them; copy it "
+                      "again",
                       name, bytes, file_bytes));
     }
   }
@@ -419,7 +420,7 @@ std::vector<double> read_small_dataset(const Hdf5Handle& file, const std::string
   std::vector<double> values(to_size(count));
   if (H5Dread(dataset.id(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0) {
     throw DataError(path,
-                    fmt::format("/{} cannot be read: the file is broken; copy it anew", name));
+                    fmt::format("/{} cannot be read: the file is broken; copy it again", name));
   }
   return values;
 }

@@ -45,7 +45,7 @@ std::vector<std::string> hdf5_datasets(const Hdf5Handle& file, const std::string
 std::vector<std::string> hdf5_groups(const Hdf5Handle& file, const std::string& path,
                                      const std::string& group);
 /// Returns in words the contents of a file of this program, by the names of its groups: "a sky map
-/// (/map)"; empty where they do not tell.
+/// (/map)"; empty where they name none.
 std::string words_of_content(const Hdf5Handle& file, const std::string& path);
 
 /// Returns true for an integer or float type whose parts lie inside its bytes: libhdf5 1.10

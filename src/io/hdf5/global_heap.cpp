@@ -170,7 +170,7 @@ std::vector<std::string> read_hdf5_variable_length(hid_t attribute, const std::s
   const std::vector<HeapReference> references = references_of(attribute, numbers);
   const auto require = [&](bool good) {
     if (!good)
-      throw DataError(path, fmt::format("attribute {} is broken; copy the file anew", name));
+      throw DataError(path, fmt::format("attribute {} is broken; copy the file again", name));
   };
   require(!references.empty());
   std::map<std::uint64_t, HeapCollection> collections;

@@ -13,7 +13,7 @@ namespace ringweave::detail::inline io {
 /// damaged heap out of its memory or without end. Not collective.
 ///
 /// width  bytes of one character or list entry in the file
-/// Error  DataError when the heap or what refers to it is damaged, or beyond 64 MiB.
+/// Error  DataError when the heap or a reference to it is damaged, or beyond 64 MiB.
 /// From   HDF5 File Format Specification 3.0, III.E.
 std::vector<std::string> read_hdf5_variable_length(hid_t attribute, const std::string& name,
                                                    std::size_t width, const std::string& path);

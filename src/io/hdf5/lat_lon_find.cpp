@@ -34,7 +34,7 @@ Hdf5Handle open_variable(const Hdf5Handle& file, const std::string& name) {
   return {H5Dopen2(file.id(), name.c_str(), H5P_DEFAULT), H5Dclose};
 }
 
-/// Tells by the units, as CF does, else by the name.
+/// Decides by the units, as CF does, else by the name.
 Axis axis_of(const Hdf5Handle& file, const std::string& path, const Variable& variable) {
   if (variable.shape.dims.size() != 1) return Axis::other;
   const Hdf5Handle dataset = open_variable(file, variable.name);

@@ -41,7 +41,7 @@ struct PlaneContent {
 PlaneContent find_plane_content(const Communicator& comm, const std::string& path);
 
 /// Sets the axes of a data set of these dimensions from its dimension scales, or from the
-/// coordinates y and x beside it or in a group around it; meshes of them are left out with a
+/// coordinates y and x next to it or in a group around it; meshes of them are left out with a
 /// warning. `datasets` are all of the file. Not collective. Error  DataError for coordinates of y
 /// and x that are not one ascending number for each index, and for axes in another order.
 void set_plane_axes(const Hdf5Handle& file, const std::string& path,

@@ -80,8 +80,8 @@ Listed listed(const Hdf5Handle& file, const std::string& name) {
   return found;
 }
 
-/// Returns the names of coordinates: dimension scales, and what the attributes `coordinates` and
-/// `bounds` of others name, as CF has it.
+/// Returns the names of coordinates: dimension scales, and the names in the attributes
+/// `coordinates` and `bounds` of others, as CF has it.
 std::set<std::string> coordinates_of(const Hdf5Handle& file, const std::string& path,
                                      const std::vector<std::string>& datasets) {
   std::set<std::string> names;
@@ -109,7 +109,7 @@ hobj_ref_t address_of(const Hdf5Handle& file, const std::string& name) {
   return address;
 }
 
-/// Lists what may be a field; of several names of a dataset the first.
+/// Lists the datasets that may be fields; of several names of a dataset the first.
 std::vector<Listed> possible_fields(const Hdf5Handle& file, const std::string& path,
                                     const std::vector<std::string>& datasets) {
   const std::set<std::string> coordinates = coordinates_of(file, path, datasets);
@@ -169,7 +169,7 @@ Hdf5Shape plane_shape(const Hdf5Handle& file, const std::string& path, const std
   Hdf5Shape shape = inspect_hdf5_dataset(file, path, name, H5S_MAX_RANK, EmptyDataset::accept);
   if (shape.number == Hdf5Shape::Number::complex) {
     throw DataError(path, fmt::format("/{} holds complex numbers; expected real ones: write real "
-                                      "and imaginary parts apart",
+                                      "and imaginary parts separately",
                                       name));
   }
   if (shape.dims.size() < 2) {

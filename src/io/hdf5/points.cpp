@@ -177,7 +177,7 @@ PointContent find_in_hdf5(const std::string& path) {
   if (states_plane_schema(file, path)) return found;
   found.points = !angle_names(file, path).empty();
   const std::vector<std::string> there = hdf5_datasets_without_scales(file, path, "/");
-  // A map over latitude and longitude may be called so too; its coordinates lie beside it.
+  // A map over latitude and longitude may be called so too; its coordinates lie next to it.
   const std::vector<std::string> known{values_name, "theta", "phi", "psi"};
   found.values = contains(there, values_name) &&
                  std::all_of(there.begin(), there.end(),

@@ -17,11 +17,12 @@ namespace ringweave::detail::inline io {
 /// Error  DataError unless it is an HDF5 file.
 PointContent find_in_hdf5(const std::string& path);
 
-/// Error  DataError, agreed.
+/// Reads this rank's part of the points. Error  DataError, agreed.
 PointFile read_hdf5_points(const Communicator& comm, const std::string& path,
                            const Hdf5Limits& limits = {});
 
-/// Error  DataError, also for another number of points than n_points; agreed.
+/// Reads this rank's part of the values. Error  DataError, also for another number of points than
+/// n_points; agreed.
 ValuesFile read_hdf5_values(const Communicator& comm, const std::string& path,
                             std::optional<std::int64_t> n_points, const Hdf5Limits& limits = {});
 

@@ -148,7 +148,7 @@ void Hdf5Rows::read(std::int64_t row, std::span<const RowRun> runs, std::span<T>
                             H5P_DEFAULT) < 0)) {
     throw DataError(
         path_,
-        fmt::format("/{} row {} cannot be read: the file is broken; copy it anew", name_, row));
+        fmt::format("/{} row {} cannot be read: the file is broken; copy it again", name_, row));
   }
   if (staged && numbers > 0) std::memcpy(values.data(), stored, to_size(numbers) * sizeof(T));
 }

@@ -97,8 +97,8 @@ class Hdf5Rows {
   std::int64_t parts_ = 1;  ///< numbers per element
 };
 
-/// Limits of what one rank moves in one call. MPI-IO of HDF5 before 1.12.3 fails from 2 GiB on; far
-/// less already gives full speed and bounds the buffers. Tests make it small.
+/// Limits of the bytes that one rank moves in one call. MPI-IO of HDF5 before 1.12.3 fails from 2
+/// GiB on; far less already gives full speed and bounds the buffers. Tests make it small.
 struct Hdf5Limits {
   std::int64_t numbers_per_call = std::int64_t{1} << 20;
   /// Hyperslabs in one selection; building larger unions takes quadratic time.

@@ -89,7 +89,7 @@ class CudaLegendreStage final : public LegendreStage {
       RowRange wanted;
 
       std::optional<RowRange> block(std::int64_t b) const {
-        return gpu::wanted_heads(self.blocks_, b, wanted);
+        return gpu::requested_rows(self.blocks_, b, wanted);
       }
       void fill(Data& data, RowRange heads) const {
         self.blocks_.template gather<T>(heads, alm, as<T>(data.host_alm.data()));
@@ -124,7 +124,7 @@ class CudaLegendreStage final : public LegendreStage {
       RowRange wanted;
 
       std::optional<RowRange> block(std::int64_t b) const {
-        return gpu::wanted_heads(self.blocks_, b, wanted);
+        return gpu::requested_rows(self.blocks_, b, wanted);
       }
       void fill(Data& data, RowRange heads) const {
         self.blocks_.gather(heads, self.shape_.rows, modes, data.host_modes.data());

@@ -112,8 +112,8 @@ class OrderSweep {
   template <class T>
   void set_alm(int m, const AlmRow<const T>& alm, std::span<const ScalarMap> batch,
                Scratch& scratch) const;
-  /// Returns what the sweep of a batch should prefetch: the destination of its a_lm, and the modes
-  /// of the row processed next.
+  /// Returns the data that the sweep of a batch should prefetch: the destination of its a_lm, and
+  /// the modes of the row processed next.
   template <class T>
   static std::span<const sweep::PrefetchRange> wanted_next(std::span<const ScalarMap> batch,
                                                            const ModeRow<const Complex>& row,

@@ -26,8 +26,8 @@ constexpr std::int64_t chunk_blocks(int n_maps) { return n_maps == 1 ? 32 : 20; 
 /// map, and the longest vectors come with 32 registers.
 constexpr int rows_at_once(int n_maps) { return n_lanes == 8 ? (n_maps == 1 ? 8 : 4) : 4; }
 
-/// Tells a block of the diagonal, whose columns are its rows, from one beyond: it needs no sums for
-/// its columns.
+/// Kinds of blocks. Columns of a block of the diagonal are its rows, so that it needs no sums for
+/// them.
 enum class Part { beyond_diagonal, diagonal };
 
 HWY_INLINE V column_numbers(int l, std::int64_t column) {

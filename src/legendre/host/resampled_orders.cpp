@@ -93,7 +93,7 @@ void ResampledOrders::for_each_block(const LegendreShape& shape, Rows group,
   finish();
 }
 
-/// Sets what differs between the lanes of a block.
+/// Sets the values that differ between the lanes of a block.
 void ResampledOrders::set_columns(const LegendreShape& shape, Rows group, const Lanes& lanes,
                                   ThetaResampling::Block& block) const {
   for (std::size_t i = 0; i < lanes.size; ++i) {
@@ -164,7 +164,7 @@ void ResampledOrders::for_each_target(const Lanes& lanes,
 }
 
 /// Clears the modes of an order on equidistant rings that only the spins of other fields keep, so
-/// that the result for a field does not depend on the fields beside it.
+/// that the result for a field does not depend on the other fields.
 void ResampledOrders::clear_left_out(int m, Complex* row) const {
   const std::int64_t n_components = fields_.n_components();
   for (std::int64_t c = 0; c < n_components; ++c) {

@@ -17,9 +17,7 @@ namespace ringweave::detail::inline legendre::sweep::HWY_NAMESPACE {
 
 constexpr int maps_in_registers = n_registers >= 32 ? 3 : 2;
 
-std::int64_t lanes() { return n_lanes; }
 int max_maps() { return maps_in_registers; }
-std::int64_t padding() { return (max_group_vectors + 1) * n_lanes; }
 
 /// Calls work(S()) with the type of a shape.
 template <template <int> class Scalars, class Work>
@@ -87,9 +85,7 @@ HWY_AFTER_NAMESPACE();
 
 namespace ringweave::detail::inline legendre::sweep {
 
-HWY_EXPORT(lanes);
 HWY_EXPORT(max_maps);
-HWY_EXPORT(padding);
 HWY_EXPORT(n_first_values);
 HWY_EXPORT(first_values);
 HWY_EXPORT(synthesize);
@@ -98,9 +94,7 @@ HWY_EXPORT(adjoint_scratch);
 HWY_EXPORT(write_modes);
 HWY_EXPORT(read_modes);
 
-std::int64_t lanes() { return HWY_DYNAMIC_DISPATCH(lanes)(); }
 int max_maps() { return HWY_DYNAMIC_DISPATCH(max_maps)(); }
-std::int64_t padding() { return HWY_DYNAMIC_DISPATCH(padding)(); }
 
 std::int64_t n_first_values(const Pairs& pairs, const Order& order) {
   return HWY_DYNAMIC_DISPATCH(n_first_values)(pairs, order);

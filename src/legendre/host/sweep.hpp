@@ -45,14 +45,8 @@ struct Order {
   const double* first_values = nullptr;
 };
 
-/// Groups of at most this many vectors of pairs go through the phases of the recurrence together,
-/// so that independent chains hide the latency.
-inline constexpr int max_group_vectors = 4;
-
-/// Properties of the instruction set chosen at run time.
-std::int64_t lanes();  ///< pairs per vector
-int max_maps();  ///< scalar maps that fit in registers; synthesize and adjoint take 1..max_maps()
-std::int64_t padding();  ///< entries needed beyond the last pair in arrays over pairs
+/// Returns how many scalar maps fit in registers; synthesize and adjoint take 1..max_maps().
+int max_maps();
 /// Returns the first pair that sweeps may access for an order that begins at `pair`.
 inline std::int64_t first_touched(std::int64_t pair) {
   const std::int64_t group = max_group_vectors * lanes();

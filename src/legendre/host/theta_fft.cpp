@@ -151,6 +151,7 @@ HWY_AFTER_NAMESPACE();
 #include <utility>
 
 #include "base/checked_cast.hpp"
+#include "legendre/shared/resampled_modes.hpp"
 #include "ringweave/error.hpp"
 
 namespace ringweave::detail::inline legendre::columns {
@@ -172,15 +173,8 @@ std::vector<int> factors(std::int64_t length) {
 
 }  // namespace
 
-bool ThetaFft::is_smooth(std::int64_t length) {
-  for (const int factor : {2, 3, 5, 7}) {
-    while (length > 0 && length % factor == 0) length /= factor;
-  }
-  return length == 1;
-}
-
 ThetaFft::ThetaFft(std::int64_t length) : length_(length), positions_(1, 0) {
-  if (length < 2 || !is_smooth(length)) {
+  if (length < 2 || !has_theta_fft(length)) {
     throw InternalError("FFT of columns of length " + std::to_string(length) +
                         "; expected 2 or more, with factors 2, 3, 5 and 7 only");
   }

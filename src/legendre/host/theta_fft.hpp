@@ -26,11 +26,8 @@ struct Folded {
 /// after construction; thread safe.
 class ThetaFft {
  public:
-  /// The length must be a product of the factors 2, 3, 5, 7 (is_smooth). Error  InternalError
-  /// otherwise.
+  /// Makes the tables of a length. Error  InternalError unless has_theta_fft(length).
   explicit ThetaFft(std::int64_t length);
-
-  static bool is_smooth(std::int64_t length);
 
   std::int64_t length() const { return length_; }
   std::int64_t bytes() const;

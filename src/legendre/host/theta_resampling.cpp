@@ -29,7 +29,7 @@ std::int64_t fine_length_for(std::int64_t degree) {
   const auto least = static_cast<std::int64_t>(
       std::ceil(oversampling * static_cast<double>(std::max(degree + 1, taps))));
   std::int64_t length = (least + tile - 1) / tile * tile;
-  while (length % 7 == 0 || !ThetaFft::is_smooth(length)) length += tile;
+  while (length % 7 == 0 || !has_theta_fft(length)) length += tile;
   return length;
 }
 

@@ -14,8 +14,8 @@ namespace ringweave::detail::inline legendre {
 /// largest first.
 class FoldGroups {
  public:
-  /// Error  UsageError when the rows of the shape are not its orders, or fold into a row that
-  /// cannot receive them.
+  /// Groups the rows of the shape. Error  UsageError when they are not its orders, or fold into a
+  /// row that cannot receive them.
   explicit FoldGroups(const LegendreShape& shape);
 
   std::int64_t size() const { return static_cast<std::int64_t>(begin_.size()) - 1; }

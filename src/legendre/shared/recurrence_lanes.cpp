@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/simd/instruction_sets.hpp"
+#include "legendre/shared/sweep_tables.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "legendre/shared/recurrence_lanes.cpp"
@@ -17,6 +18,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 using Lanes = hn::ScalableTag<double>;
 using Vec = hn::Vec<Lanes>;
 constexpr std::int64_t n_lanes = static_cast<std::int64_t>(hn::MaxLanes(Lanes()));
+
+std::int64_t lanes() { return n_lanes; }
 
 /// Calls part(tag, i) for whole vectors, then for single elements.
 template <class Part>
@@ -238,6 +241,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace ringweave::detail::inline legendre::sweep {
 
+HWY_EXPORT(lanes);
 HWY_EXPORT(quotients);
 HWY_EXPORT(square_roots);
 HWY_EXPORT(degree_factors);
@@ -246,6 +250,8 @@ HWY_EXPORT(coefficients_by_two);
 HWY_EXPORT(precondition_doubles);
 HWY_EXPORT(precondition_floats);
 HWY_EXPORT(restore_by_two);
+
+std::int64_t lanes() { return HWY_DYNAMIC_DISPATCH(lanes)(); }
 
 void quotients(const double* numerators, const double* denominators, double* results,
                std::int64_t count) {

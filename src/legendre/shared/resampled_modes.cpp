@@ -7,17 +7,23 @@
 #include <map>
 
 #include "legendre/deconvolved_rows.hpp"
-#include "legendre/host/theta_fft.hpp"
 #include "ringweave/error.hpp"
 
 namespace ringweave::detail::inline legendre {
+
+bool has_theta_fft(std::int64_t length) {
+  for (const int factor : {2, 3, 5, 7}) {
+    while (length > 0 && length % factor == 0) length /= factor;
+  }
+  return length == 1;
+}
 
 RingGrid equidistant_rings(std::int64_t degree) {
   if (degree < 0)
     throw UsageError(fmt::format("theta resampling of degree {}; expected 0 or more", degree));
   // Even, so that no ring is on the equator, near which sums need one-degree steps.
   std::int64_t length = std::max<std::int64_t>(degree + 2, 2) / 2 * 2;
-  while (!columns::ThetaFft::is_smooth(length)) length += 2;
+  while (!has_theta_fft(length)) length += 2;
   return RingGrid::fejer(length);
 }
 

@@ -11,6 +11,10 @@
 
 namespace ringweave::detail::inline legendre {
 
+/// Returns whether columns of this length have a fast transform in theta: a product of the factors
+/// 2, 3, 5 and 7.
+bool has_theta_fft(std::int64_t length);
+
 /// Returns the smallest set of rings pi (j + 1/2) / n, n > degree, with a good FFT length n.
 /// Error  UsageError when the degree is negative.
 RingGrid equidistant_rings(std::int64_t degree);
@@ -35,8 +39,8 @@ struct ResampledModes {
 
   ModeLimits limits;       ///< of all fields on the equidistant rings
   std::vector<int> spins;  ///< [component]
-  /// [component] What it keeps if it is alone, so that its result does not depend on other fields.
-  /// Null where that is what all fields keep, and unless targets are fine rows.
+  /// [component] Limits of a field that is transformed alone, so that its result does not depend on
+  /// other fields. Null where all fields have the same limits, and unless targets are fine rows.
   std::vector<std::shared_ptr<const OwnLimits>> own;
 };
 

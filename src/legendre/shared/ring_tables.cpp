@@ -6,7 +6,6 @@
 #include <functional>
 
 #include "base/checked_cast.hpp"
-#include "legendre/host/sweep.hpp"
 
 namespace ringweave::detail::inline legendre {
 namespace {

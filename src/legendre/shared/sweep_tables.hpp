@@ -16,6 +16,15 @@ inline constexpr std::int64_t chunk = 4;
 inline constexpr std::int64_t stride_by_two = 3;
 inline constexpr std::int64_t stride_by_one = 5;
 
+/// Groups of at most this many vectors of pairs go through the phases of the recurrence together,
+/// so that independent chains hide the latency.
+inline constexpr int max_group_vectors = 4;
+
+/// Returns the pairs of a vector of the instruction set chosen at run time.
+std::int64_t lanes();
+/// Returns the entries that arrays over pairs have beyond the last pair.
+inline std::int64_t padding() { return (max_group_vectors + 1) * lanes(); }
+
 /// Ring pairs of a grid from the poles to the equator. Every array has padding() valid entries
 /// beyond the last pair.
 struct Pairs {

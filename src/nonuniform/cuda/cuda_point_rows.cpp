@@ -46,7 +46,7 @@ class CudaPointRows final : public PointRows {
     agree(comm_, [&] {
       {
         const StageTimer timer(&times, "points");
-        points_->take_values(values);
+        points_->load_values(values);
         on_device_->spread(points_->sums(), *rows_);
         rows_->stream()->synchronize();
       }

@@ -135,7 +135,7 @@ HWY_INLINE void store(Lanes values, std::size_t there, double* to) {
   std::copy_n(all, there, to);
 }
 
-/// Calls use(place, lanes that count, what follow() returns). Returns whether no arc was longer
+/// Calls use(place, lanes that count, result of follow()). Returns whether no arc was longer
 /// than follow() can do.
 template <class Use>
 HWY_INLINE bool for_each_vector(const DeflectedPixels& pixels, const Use& use) {

@@ -48,7 +48,7 @@ struct KernelTable {
   /// Returns the coefficients of all pieces, degree + 1 doubles each, aligned to 64 bytes.
   const double* coefficients() const { return pieces.front().coefficient.data(); }
 
-  /// Returns the bytes of the pieces and of what finds them.
+  /// Returns the bytes of the pieces and of the tables that find them.
   std::int64_t bytes() const { return held_bytes(pieces, first_piece, piece_end, piece_centre); }
 
   KernelLookup lookup() const {

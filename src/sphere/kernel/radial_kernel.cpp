@@ -19,7 +19,7 @@ using namespace detail;
 
 namespace {
 
-/// Error  UsageError naming the first value that is NaN or infinite, or when all are 0.
+/// Throws a UsageError that names the first value that is NaN or infinite, or when all are 0.
 void require_values(std::span<const double> values, const std::string& what) {
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (std::isfinite(values[i])) continue;

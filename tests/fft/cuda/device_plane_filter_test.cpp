@@ -121,7 +121,7 @@ TEST(EmulatedPlaneFilter, IsTheHosts) {
 class DevicePlaneTest : public testing::Test {
  protected:
   void SetUp() override {
-    if (device_count() == 0) GTEST_SKIP() << "no CUDA device: " << device_obstacle();
+    if (device_count() == 0) GTEST_SKIP() << "no CUDA device: " << device_unavailable_reason();
     choose_device(0);
   }
 };

@@ -117,7 +117,7 @@ struct Work {
   RowRange wanted{0, 17};
   std::int64_t fail_at = -1;
 
-  std::optional<RowRange> block(std::int64_t b) const { return wanted_heads(blocks, b, wanted); }
+  std::optional<RowRange> block(std::int64_t b) const { return requested_rows(blocks, b, wanted); }
   void fill(Data& data, RowRange heads) const {
     blocks.gather<double>(heads, alm, data.host_alm.data());
   }

@@ -16,7 +16,7 @@ namespace {
 class DevicePointSumsTest : public testing::Test {
  protected:
   void SetUp() override {
-    if (device_count() == 0) GTEST_SKIP() << "no CUDA device: " << device_obstacle();
+    if (device_count() == 0) GTEST_SKIP() << "no CUDA device: " << device_unavailable_reason();
     choose_device(0);
   }
 };

@@ -97,7 +97,7 @@ class Decoder {
         break;
       default:
         check(operand.kind == Kind::immediate);
-        // Beside addresses: the bytes of a copy, 16 and all of them.
+        // Besides addresses: the bytes of a copy, 16 and all of them.
         if (addresses > 0)
           check(operand.bits == 16);
         else

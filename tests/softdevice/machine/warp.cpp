@@ -49,7 +49,7 @@ void Warp::tell(const std::string& kind, int lane) const {
   block_.tell(kind, first_thread_ + lane, current_->line);
 }
 
-/// Those of the ready lanes that are furthest behind, or any group of them.
+/// Returns the ready lanes that are furthest behind, or any group of them.
 Lanes Warp::choose() {
   const Lanes ready = running_ & ~at_barrier_ & ~at_collective_;
   std::uint32_t chosen = std::numeric_limits<std::uint32_t>::max();

@@ -33,7 +33,7 @@ class Warp {
  public:
   Warp(Block& block, const Program& program, int first_thread);
 
-  /// Begins the program anew for the threads that exist.
+  /// Begins the program again for the threads that exist.
   void begin(std::uint32_t block_index, std::uint32_t n_blocks, int n_threads);
   /// Runs until every lane waits for the block or has ended; with random schedules also less.
   void run();

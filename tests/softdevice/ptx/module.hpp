@@ -57,7 +57,7 @@ struct Kernel {
 /// Kernels by their (mangled) names.
 using Module = std::map<std::string, Kernel>;
 
-/// Error  UnknownText
+/// Reads the kernels of a PTX text. Error  UnknownText.
 Module read_module(std::string_view text);
 
 }  // namespace softdevice::ptx

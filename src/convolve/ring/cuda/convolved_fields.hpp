@@ -11,8 +11,8 @@
 #include "convolve/ring/ring_pair.hpp"
 #include "sphere/kernel/kernel_lookup.hpp"
 
-// What the launches of a ring convolution sum: scalar maps, or a field of spin. Each has the same
-// functions.
+// The fields that the launches of a ring convolution sum: scalar maps, or a field of spin. Each has
+// the same functions.
 namespace ringweave::detail::gpu {
 
 /// Distances between the pixels of two rings: chord^2 = gap + span sin^2(phi / 2), as

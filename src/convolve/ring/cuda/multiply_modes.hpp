@@ -31,7 +31,7 @@ struct RingSumTables {
 /// Computes out_m(ring) = sum over partners of K_m(ring, partner) in_m(partner), for some Fields
 /// with one kernel. A block has one ring, with its mirror image, and some orders. It computes
 /// kernel samples of a tile of partners in shared memory; each thread sums them times cosines, and
-/// sines, for its orders, a rotation from sample to sample, and multiplies what it gets at once.
+/// sines, for its orders, a rotation from sample to sample, and multiplies the modes at once.
 template <class Fields>
 struct MultiplyModes {
   using Value = typename Fields::Value;

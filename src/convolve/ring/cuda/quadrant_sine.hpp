@@ -8,7 +8,7 @@
 namespace ringweave::detail::gpu {
 
 /// Returns sin(x) for |x| <= pi / 2, to 3e-16 of it: the Taylor series. The device's own sine needs
-/// memory beside registers for large arguments.
+/// memory in addition to registers for large arguments.
 RINGWEAVE_HOST_DEVICE double quadrant_sine(double x) {
   const double square = x * x;
   double sum = 1.0 / 51090942171709440000.0;  // 1 / 21!

@@ -20,8 +20,8 @@ struct SumMap {
   std::int64_t stride = 0;
 };
 
-/// Sums over the pixels of rings within reach, for some Fields with one kernel: what its launches
-/// have in common. A block has pixels of one ring; the partners' distances and widths are computed
+/// Sums over the pixels of rings within reach, for some Fields with one kernel: the common part of
+/// its launches. A block has pixels of one ring; the partners' distances and widths are computed
 /// once for all of them.
 template <class T, class Fields>
 struct PixelSums {

@@ -93,7 +93,7 @@ class HostRingConvolution final : public RingConvolutionStage {
   template <class T>
   void multiply(std::int64_t first, MapView<T> out);
   template <class T>
-  void bring_pixels(MapView<const T> in, MapView<T> halo);
+  void exchange_halo_pixels(MapView<const T> in, MapView<T> halo);
   template <class T>
   void sum_pixels(const RingSource<T>& source, MapView<T> out);
   ModeView<double> modes() { return {modes_.data(), modes_.size()}; }
@@ -187,7 +187,7 @@ void HostRingConvolution::multiply(std::int64_t first, MapView<T> out) {
 }
 
 template <class T>
-void HostRingConvolution::bring_pixels(MapView<const T> in, MapView<T> halo) {
+void HostRingConvolution::exchange_halo_pixels(MapView<const T> in, MapView<T> halo) {
   time_halo(times_, [&] {
     halos_->pixels->run<T>(in, halo, [&] {
       if (plan_.has_modes()) analyze(0, in);
@@ -228,7 +228,7 @@ void HostRingConvolution::convolve_maps(MapView<const T> in, MapView<T> out) {
   const MapView<T> halo(foreign, n_maps, halos_->pixels ? plan_.pixel_halo().halo_size : 0);
   halo_bytes_sent_ = 0;
   const RingSource<T> source{offsets_, in, halo};
-  if (halos_->pixels) bring_pixels(in, halo);
+  if (halos_->pixels) exchange_halo_pixels(in, halo);
   const std::int64_t n_together = plan_.has_modes() ? plan_.maps_together() : n_maps;
   for (std::int64_t first = 0; first < n_maps; first += n_together) {
     const bool is_analyzed = first == 0 && halos_->pixels;

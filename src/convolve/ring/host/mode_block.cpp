@@ -21,12 +21,12 @@ struct Pieces {
   Pieces(const ModeSamples& samples, std::int64_t row, bool has_spin, ScratchArena& pieces) {
     // A tile that is not full reads beyond its last partner.
     const std::int64_t size = (samples.most_rings() + samples.step() * mode_sum::pairs) * row;
-    in = pieces.take<double>(size);
-    out = pieces.take<double>(size);
-    cosines = pieces.take<double>(samples.step() * samples.most_summed() * mode_sum::orders);
+    in = pieces.allocate<double>(size);
+    out = pieces.allocate<double>(size);
+    cosines = pieces.allocate<double>(samples.step() * samples.most_summed() * mode_sum::orders);
     if (!has_spin) return;
-    sines = pieces.take<double>(samples.step() * samples.most_summed() * mode_sum::orders);
-    rows = pieces.take<double>(2 * mode_sum::pairs * mode_sum::orders);
+    sines = pieces.allocate<double>(samples.step() * samples.most_summed() * mode_sum::orders);
+    rows = pieces.allocate<double>(2 * mode_sum::pairs * mode_sum::orders);
   }
 };
 

@@ -81,16 +81,16 @@ ModeProduct::ModeProduct(const RingConvolutionPlan& plan, int n_threads, std::in
 ModeProduct::Scratch ModeProduct::place(double* scratch) const {
   ScratchArena pieces(scratch);
   Scratch placed{};
-  placed.samples = pieces.take<double>(samples_.size());
-  placed.carried = pieces.take<double>(n_held_ * most_sets_ * carried_size_);
-  placed.blocks = pieces.take<double>(ssize64(blocks_) * block_size_);
+  placed.samples = pieces.allocate<double>(samples_.size());
+  placed.carried = pieces.allocate<double>(n_held_ * most_sets_ * carried_size_);
+  placed.blocks = pieces.allocate<double>(ssize64(blocks_) * block_size_);
   if (transform_) {
     const std::int64_t n_factors = samples_.step() * samples_.most_transformed();
     const std::int64_t n_left = most_sets_ - plan_->modes().row_fft.points;
-    placed.factors = pieces.take<double>(n_factors * RowTransform::factor_size);
-    placed.cosines = pieces.take<double>(n_left * n_factors * mode_sum::orders);
-    placed.rows = pieces.take<double>(n_together_ * most_sets_ * RowTransform::set_size);
-    placed.threads = pieces.take<double>(n_threads_ * transform_->scratch_size());
+    placed.factors = pieces.allocate<double>(n_factors * RowTransform::factor_size);
+    placed.cosines = pieces.allocate<double>(n_left * n_factors * mode_sum::orders);
+    placed.rows = pieces.allocate<double>(n_together_ * most_sets_ * RowTransform::set_size);
+    placed.threads = pieces.allocate<double>(n_threads_ * transform_->scratch_size());
   }
   placed.size = pieces.size();
   return placed;

@@ -46,7 +46,7 @@ class ModeProduct {
     double* blocks;   ///< [blocks_]
     // Used for rows made by FFT.
     double* factors;  ///< [half][sample]
-    double* cosines;  ///< [set beside those by FFT][half][sample][lane]
+    double* cosines;  ///< [set other than by FFT][half][sample][lane]
     double* rows;     ///< [pair of a group][set]
     double* threads;  ///< [thread]
     std::int64_t size;

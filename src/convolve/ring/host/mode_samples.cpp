@@ -103,7 +103,7 @@ bool ModeSamples::owns(RingRange rings) const {
 }
 
 void ModeSamples::cut_parts(std::int64_t room, std::int64_t part_rings) {
-  // Fits the L2 cache, or is large enough that a part's cosines are cheap beside its sums.
+  // Fits the L2 cache, or is large enough that a part's cosines are cheap compared with its sums.
   constexpr std::int64_t cached = std::int64_t{1} << 17;
   constexpr std::int64_t tiles = 64;
   const bool has_fft = plan_->modes().row_fft.exists();

@@ -3,10 +3,11 @@
 
 #include <cstdint>
 
+#include "convolve/ring/row_fft.hpp"
+
 namespace ringweave::detail::inline convolve::mode_sum {
 
-/// Orders processed together, one per lane.
-inline constexpr std::int64_t orders = 16;
+inline constexpr std::int64_t orders = orders_together;
 /// Pairs of rings processed together.
 inline constexpr std::int64_t pairs = 12;
 

@@ -29,7 +29,7 @@ std::vector<ProfileRule> profile_rules();
 
 /// Returns the width of a kernel's narrowest bump or dip, in radians, from where it begins to rise
 /// to where it has fallen (or the other way round); infinite without one.
-/// threshold  what rises or falls less does not count
+/// threshold  smaller rises and falls do not count
 /// Cost       two values of each piece of the table
 double narrowest_bump(const KernelTable& kernel, double threshold);
 

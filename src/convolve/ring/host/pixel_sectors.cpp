@@ -78,7 +78,7 @@ struct PixelSectors::Pieces {
   double* rows;           ///< [slot]
   std::int64_t* held;     ///< [slot]
   sector::Pair* pairs;    ///< [slot]
-  std::int64_t* inputs;   ///< [slot] input rings, beside pairs
+  std::int64_t* inputs;   ///< [slot] input ring of each pair
   RingPairChord* chords;  ///< [slot]
   double* coefficients;   ///< [slot]
   sector::Part* parts;
@@ -87,15 +87,15 @@ struct PixelSectors::Pieces {
 
   Pieces(const PixelSectors& sectors, ScratchArena& pieces) {
     const std::int64_t n = sectors.n_slots_;
-    rows = pieces.take<double>(n * sectors.shape_.row_size);
-    held = pieces.take<std::int64_t>(n);
-    pairs = pieces.take<sector::Pair>(n);
-    inputs = pieces.take<std::int64_t>(n);
-    chords = pieces.take<RingPairChord>(n);
-    coefficients = pieces.take<double>(n * ProfileFitter::most_coefficients);
-    parts = pieces.take<sector::Part>(most_taps);
-    values = pieces.take<double>(most_taps * sector::pixels_together);
-    sums = pieces.take<double>(2 * sectors.most_pixels_ * sectors.shape_.n_lanes);
+    rows = pieces.allocate<double>(n * sectors.shape_.row_size);
+    held = pieces.allocate<std::int64_t>(n);
+    pairs = pieces.allocate<sector::Pair>(n);
+    inputs = pieces.allocate<std::int64_t>(n);
+    chords = pieces.allocate<RingPairChord>(n);
+    coefficients = pieces.allocate<double>(n * ProfileFitter::most_coefficients);
+    parts = pieces.allocate<sector::Part>(most_taps);
+    values = pieces.allocate<double>(most_taps * sector::pixels_together);
+    sums = pieces.allocate<double>(2 * sectors.most_pixels_ * sectors.shape_.n_lanes);
   }
 };
 

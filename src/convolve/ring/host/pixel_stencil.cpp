@@ -94,14 +94,14 @@ struct PixelStencil::Pieces {
     constexpr std::int64_t together = stencil::rings_together;
     const Room& room = stencil.room_;
     const std::int64_t width = pixels_stored<A>();
-    sums = pieces.take<A>(together * width);
-    totals = pieces.take<A>(
+    sums = pieces.allocate<A>(together * width);
+    totals = pieces.allocate<A>(
         room.takes_all ? 0 : stencil.plan_->spec().n_maps * together * stencil.n_phi_);
-    taps = pieces.take<stencil::Taps>(room.rings);
-    rings = pieces.take<std::int64_t>(room.rings);
-    sources = pieces.take<const A*>(room.rings);
-    weights = pieces.take<A>(room.rings * room.taps * together);
-    wrapped = pieces.take<A>(room.rings * (width + room.reach));
+    taps = pieces.allocate<stencil::Taps>(room.rings);
+    rings = pieces.allocate<std::int64_t>(room.rings);
+    sources = pieces.allocate<const A*>(room.rings);
+    weights = pieces.allocate<A>(room.rings * room.taps * together);
+    wrapped = pieces.allocate<A>(room.rings * (width + room.reach));
   }
 };
 

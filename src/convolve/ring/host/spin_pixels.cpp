@@ -100,9 +100,9 @@ struct SpinPixels::Pieces {
 
   Pieces(const SpinPixels& of, ScratchArena& pieces) {
     for (double** array : {&cosines, &sines, &sin2_half, &sin_phi, &re, &im})
-      *array = pieces.take<double>(of.longest_ + 2 * spin_sum::padding);
-    reaches = pieces.take<Reach>(of.longest_);
-    sums = pieces.take<double>(of.n_maps_ * of.longest_);
+      *array = pieces.allocate<double>(of.longest_ + 2 * spin_sum::padding);
+    reaches = pieces.allocate<Reach>(of.longest_);
+    sums = pieces.allocate<double>(of.n_maps_ * of.longest_);
   }
 };
 
@@ -139,7 +139,7 @@ class SpinPixels::Worker {
     for (std::int64_t m = 0; m < maps_->n_maps; ++m) {
       const double* from = pieces_.sums + m * longest_;
       T* to = out.component(maps_->first_map + m).data() + first;
-      // The sums are the conjugates of what conjugated fields give.
+      // The sums are the conjugates of those of conjugated fields.
       const double sign = are_conjugates_ && m % 2 == 1 ? -1 : 1;
       for (std::int64_t i = 0; i < n_phi; ++i)
         to[i] = static_cast<T>((adds ? static_cast<double>(to[i]) : 0) + sign * from[i]);
@@ -169,7 +169,7 @@ void SpinPixels::Worker<T>::add(std::int64_t out, std::int64_t in) {
   if (width < 0) return;
   const RingPairPixels pixels(a, b);
   const double unit = std::numbers::pi / static_cast<double>(b.n_phi);
-  // Halves of the ring, or what is within the width, and a pixel for rounding.
+  // Half of the ring, or the pixels within the width, and one for rounding.
   const std::int64_t most_apart =
       static_cast<std::int64_t>(std::min(width / unit, static_cast<double>(b.n_phi)) / 2) + 2;
   for (std::int64_t k = 0; k <= most_apart; ++k) {

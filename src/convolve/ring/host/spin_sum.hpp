@@ -30,7 +30,7 @@ void turn(const RingPairTransport& transport, double weight, int spin, const dou
           const double* sin_phi, std::int64_t count, double* re, double* im) noexcept;
 
 /// Multiplies kernel values by the conjugates of the factors of a field's conjugate. Summed with
-/// the field itself they give the conjugates of what the field's conjugate gives.
+/// the field itself they give the conjugates of the results of the field's conjugate.
 void turn_conjugate(const ConjugateTransport& transport, double weight, int spin,
                     const double* sin2_half, const double* sin_phi, std::int64_t count, double* re,
                     double* im) noexcept;

@@ -40,7 +40,7 @@ template void DeviceModeRounding::round(const std::complex<float>*, std::complex
 template void DeviceModeRounding::round(const std::complex<double>*, std::complex<double>*,
                                         std::int64_t) const;
 
-double DeviceModeRounding::take_largest() const {
+double DeviceModeRounding::pop_largest() const {
   auto& on_host = impl_->largest_on_host;
   copy_to_host(impl_->largest.data(), on_host.data(), on_host.bytes(), *impl_->stream);
   zero_device_memory(impl_->largest.data(), impl_->largest.bytes(), *impl_->stream);

@@ -5,7 +5,7 @@
 namespace ringweave::detail::inline distribute {
 namespace {
 
-[[noreturn]] void lack() { throw UsageError("GPU: " + device_obstacle()); }
+[[noreturn]] void lack() { throw UsageError("GPU: " + device_unavailable_reason()); }
 
 }  // namespace
 
@@ -23,6 +23,6 @@ template void DeviceModeRounding::round(const std::complex<float>*, std::complex
                                         std::int64_t) const;
 template void DeviceModeRounding::round(const std::complex<double>*, std::complex<double>*,
                                         std::int64_t) const;
-double DeviceModeRounding::take_largest() const { lack(); }
+double DeviceModeRounding::pop_largest() const { lack(); }
 
 }  // namespace ringweave::detail::inline distribute

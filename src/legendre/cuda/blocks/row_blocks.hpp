@@ -22,8 +22,8 @@ namespace ringweave::detail::gpu {
 class RowBlocks {
  public:
   /// Makes blocks of at most `most_bytes`, or of one row with those that fold into it. For fine
-  /// rows the modes of its orders on equidistant rings, which the device holds meanwhile, count
-  /// too.
+  /// rows the modes of its orders on equidistant rings, which the device holds at the same time,
+  /// count too.
   RowBlocks(const LegendreShape& shape, std::int64_t most_bytes);
 
   std::int64_t size() const { return ssize64(ends_) - 1; }
@@ -37,7 +37,7 @@ class RowBlocks {
   std::int64_t n_positions() const { return layout_.size(); }
   const std::vector<std::int64_t>& alm_begin() const { return alm_begin_; }  ///< [row]
   const ModeLayout& layout() const { return layout_; }
-  /// Error  UsageError unless `rows` has the same orders on the same rings; its positions may
+  /// Throws a UsageError unless `rows` has the same orders on the same rings; its positions may
   /// differ.
   void require_same_modes(const ModeLayout& rows) const;
 

@@ -38,8 +38,8 @@ RowPipeline<Device> make_row_pipeline(const RowBlocks& blocks, std::int64_t n_co
 }
 
 /// Returns the heads of a block that are wanted; nothing where there are none, or no a_lm.
-inline std::optional<RowRange> wanted_heads(const RowBlocks& blocks, std::int64_t block,
-                                            RowRange wanted) {
+inline std::optional<RowRange> requested_rows(const RowBlocks& blocks, std::int64_t block,
+                                              RowRange wanted) {
   const RowRange all = blocks.heads(block);
   const RowRange heads{std::max(all.begin, wanted.begin), std::min(all.end, wanted.end)};
   if (heads.begin >= heads.end || blocks.alm_of(heads).size() == 0) return std::nullopt;

@@ -36,7 +36,7 @@ struct AdjointLaunch {
     Sums<S, Pairs, Steps, Block> sums(block);
 
     double* target = partials + (row.partials + std::int64_t{item.slot} * row.n_steps) * S::columns;
-    const auto bring = [&](int begin, int count, int buffer) {
+    const auto load_coefficients = [&](int begin, int count, int buffer) {
       input.stage_coefficients(block, row, begin, count, shared.coefficients[buffer]);
     };
     const auto load_inputs = [&](int thread, double* in) {
@@ -44,7 +44,7 @@ struct AdjointLaunch {
     };
     const auto sum_tile = [&](int count, int buffer) {
       for (int k = 0; k < count; k += chunk) {
-        threads.look_at_range(block, shared.scale);
+        threads.update_scale(block, shared.scale);
         sums.sum_chunk(block, threads, load_inputs, shared.coefficients[buffer] + k * S::step_size,
                        shared.totals, k * S::columns);
       }
@@ -58,7 +58,7 @@ struct AdjointLaunch {
         }
       });
     };
-    for_each_tile(block, row, bring, sum_tile, add_warps);
+    for_each_tile(block, row, load_coefficients, sum_tile, add_warps);
   }
 
  private:

@@ -107,7 +107,7 @@ struct SweepThreads {
   }
 
   /// Updates phases and scales; to be called before every chunk.
-  RINGWEAVE_LAUNCH void look_at_range(const Block& block, int (*scale)[block_threads]) {
+  RINGWEAVE_LAUNCH void update_scale(const Block& block, int (*scale)[block_threads]) {
     block.each([&](int thread) {
       const Phase now = phase[thread];
       if (now == Phase::below_range || now == Phase::partly_in_range) {

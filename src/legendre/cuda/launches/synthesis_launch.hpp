@@ -35,17 +35,17 @@ struct SynthesisLaunch {
     threads.seed(block, input, item, row, shared.scale);
     Sums<S, Pairs, Block> sums(block);
 
-    const auto bring = [&](int begin, int count, int buffer) {
+    const auto load_coefficients = [&](int begin, int count, int buffer) {
       stage(block, row, begin, count, shared, buffer);
     };
     const auto add_tile = [&](int count, int buffer) {
       for (int k = 0; k < count; k += chunk) {
-        threads.look_at_range(block, shared.scale);
+        threads.update_scale(block, shared.scale);
         sums.add_chunk(block, threads, shared.coefficients[buffer] + k * S::step_size,
                        shared.columns[buffer] + k * column_pairs);
       }
     };
-    for_each_tile(block, row, bring, add_tile, [](int, int) {});
+    for_each_tile(block, row, load_coefficients, add_tile, [](int, int) {});
 
     sums.finish(block, threads);
     block.each([&](int thread) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "distribute/points/offences.hpp"
+#include "distribute/points/invalid_points.hpp"
 
 #include <fmt/format.h>
 
@@ -7,8 +7,9 @@
 
 namespace ringweave::detail::inline distribute {
 
-void refuse_offences(const Communicator& comm, const Offences& mine, std::string_view what,
-                     const std::string& description, std::string_view advice) {
+void throw_on_invalid_points(const Communicator& comm, const InvalidPoints& mine,
+                             std::string_view what, const std::string& description,
+                             std::string_view advice) {
   const std::int64_t total = comm.sum(mine.count);
   if (total == 0) return;
   const auto rank =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/lone_rank.hpp"
+#include "app/launcher_check.hpp"
 
 #include <fmt/format.h>
 
@@ -46,13 +46,13 @@ std::vector<const char*> counts_of_launchers() {
 
 bool is_launched() { return is_rank() || is_set("SLURM_PROCID"); }
 
-bool is_alone() {
+bool is_singleton() {
   const std::vector<const char*> counts = counts_of_launchers();
   return !is_rank() && std::all_of(counts.begin(), counts.end(),
                                    [](const char* name) { return number(name) <= 1; });
 }
 
-void refuse_lone_rank(const Communicator& comm) {
+void require_full_launch(const Communicator& comm) {
   if (comm.size() > 1) return;
   for (const char* name : counts_of_launchers()) {
     const int count = number(name);

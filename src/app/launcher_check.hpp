@@ -9,10 +9,10 @@ namespace ringweave::detail::inline app {
 bool is_launched();
 
 /// Tells whether this process is no rank of an MPI launcher, and the only task of its Slurm step.
-bool is_alone();
+bool is_singleton();
 
-/// Error  UsageError where the environment says that a launcher started several ranks and MPI knows
-/// of one: each would do all of the work and write the same files. Not collective.
-void refuse_lone_rank(const Communicator& comm);
+/// Throws a UsageError where the environment says that a launcher started several ranks and MPI
+/// knows of one: each would do all of the work and write the same files. Not collective.
+void require_full_launch(const Communicator& comm);
 
 }  // namespace ringweave::detail::inline app

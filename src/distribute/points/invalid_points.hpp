@@ -12,7 +12,7 @@
 namespace ringweave::detail::inline distribute {
 
 /// The points of a rank that cannot be used.
-struct Offences {
+struct InvalidPoints {
   static constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
   std::int64_t count = 0;
   std::int64_t first = none;
@@ -20,9 +20,9 @@ struct Offences {
 
 /// Counts the points 0 .. n - 1 that `is_wrong` accepts. OpenMP.
 template <class IsWrong>
-Offences find_offences(std::int64_t n, const IsWrong& is_wrong) {
+InvalidPoints find_invalid_points(std::int64_t n, const IsWrong& is_wrong) {
   std::int64_t count = 0;
-  std::int64_t first = Offences::none;
+  std::int64_t first = InvalidPoints::none;
 #pragma omp parallel for schedule(static) reduction(+ : count) reduction(min : first)
   for (std::int64_t i = 0; i < n; ++i) {
     if (!is_wrong(i)) continue;
@@ -32,12 +32,13 @@ Offences find_offences(std::int64_t n, const IsWrong& is_wrong) {
   return {count, first};
 }
 
-/// Throws DataError on every rank when a rank has offences: how many, and the first of the lowest
+/// Throws DataError on every rank when a rank has some: how many, and the first of the lowest
 /// rank. Collective.
 /// what         "theta outside [0, pi]"
 /// description  of this rank's first, e.g. "theta = 4"
 /// advice       what to do
-void refuse_offences(const Communicator& comm, const Offences& mine, std::string_view what,
-                     const std::string& description, std::string_view advice);
+void throw_on_invalid_points(const Communicator& comm, const InvalidPoints& mine,
+                             std::string_view what, const std::string& description,
+                             std::string_view advice);
 
 }  // namespace ringweave::detail::inline distribute
