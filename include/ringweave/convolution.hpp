@@ -93,7 +93,7 @@ class RingConvolution {
   ///        device fails one.
   RingConvolution(const Communicator& comm, const RingConvolutionSpec& spec);
   ~RingConvolution();
-  RingConvolution(RingConvolution&&) noexcept;
+  RingConvolution(RingConvolution&&) noexcept;  ///< moves the state
 
   const LocalRings& rings() const;  ///< the rings this rank owns
   /// Returns the owners of all rings, for a transform of the same maps (TransformSpec::ring_bands).
@@ -303,7 +303,7 @@ class SplitConvolution {
   ///        device is asked for and none is of use.
   SplitConvolution(const Communicator& comm, const KernelSplit& split, const SplitMaps& maps);
   ~SplitConvolution();
-  SplitConvolution(SplitConvolution&&) noexcept;
+  SplitConvolution(SplitConvolution&&) noexcept;  ///< moves the state
 
   /// Returns the rings of the maps this rank owns; ranks that only do the harmonic part own none.
   const LocalRings& rings() const;

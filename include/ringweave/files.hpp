@@ -112,7 +112,7 @@ class MapReader {
   virtual void read(std::span<const int> columns, const LocalRings& rings, AnyMapView<> map) = 0;
 
  protected:
-  MapHeader header_;
+  MapHeader header_;  ///< of the open file
 };
 
 /// Opens a map by its extension: .fits .fit .fits.gz, .h5 .hdf5, .nc .nc4. `variable` chooses among
@@ -160,7 +160,7 @@ class AlmReader {
   virtual void read(std::span<const int> components, const AlmLayout& layout, AnyAlmView<> alm) = 0;
 
  protected:
-  AlmHeader header_;
+  AlmHeader header_;  ///< of the open file
 };
 
 /// Opens a_lm by their extension: .fits .fit .fits.gz, .h5 .hdf5, .gfc. Collective.

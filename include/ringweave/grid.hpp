@@ -33,7 +33,7 @@ struct RingRange {
   bool empty() const { return end <= begin; }                          ///< there are none
   /// Tells whether a ring is in the range.
   bool contains(std::int64_t ring) const { return ring >= begin && ring < end; }
-  friend bool operator==(const RingRange&, const RingRange&) = default;
+  friend bool operator==(const RingRange&, const RingRange&) = default;  ///< of all members
 };
 /// Returns the rings that are in both ranges.
 constexpr RingRange intersection(const RingRange& a, const RingRange& b) {

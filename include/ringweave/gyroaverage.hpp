@@ -49,7 +49,7 @@ struct PlaneAxis {
   static PlaneAxis of_nodes(std::span<const double> nodes, PlaneBoundary boundary,
                             const std::string& name);
 
-  friend bool operator==(const PlaneAxis&, const PlaneAxis&) = default;
+  friend bool operator==(const PlaneAxis&, const PlaneAxis&) = default;  ///< of all members
 };
 
 /// A rectangle of nodes. Fields on it are stored [y][x].
@@ -57,8 +57,8 @@ struct PlaneGrid {
   PlaneAxis x;  ///< of values within a row
   PlaneAxis y;  ///< of rows
 
-  std::int64_t n_nodes() const { return x.size * y.size; }  ///< of the rectangle
-  friend bool operator==(const PlaneGrid&, const PlaneGrid&) = default;
+  std::int64_t n_nodes() const { return x.size * y.size; }               ///< of the rectangle
+  friend bool operator==(const PlaneGrid&, const PlaneGrid&) = default;  ///< of all members
 };
 
 /// Interpolant by which a field is continued between its nodes.
@@ -131,7 +131,7 @@ struct GyroPart {
   std::int64_t n_field_rows() const { return field_row_end - field_row_begin; }  ///< of fields
   /// The rank has no results.
   bool is_empty() const { return n_radii() * n_fields() * n_rows() == 0; }
-  friend bool operator==(const GyroPart&, const GyroPart&) = default;
+  friend bool operator==(const GyroPart&, const GyroPart&) = default;  ///< of all members
 };
 
 /// Takes how much is done, and of how much: of a rank's radii, those that have tables; of the
@@ -175,8 +175,8 @@ class Gyroaverage {
   ///        when tables and scratch do not fit, or from a device.
   Gyroaverage(const Communicator& comm, const GyroSpec& spec, const GyroProgress& progress = {});
   ~Gyroaverage();
-  Gyroaverage(Gyroaverage&&) noexcept;
-  Gyroaverage& operator=(Gyroaverage&&) noexcept;
+  Gyroaverage(Gyroaverage&&) noexcept;             ///< moves the state
+  Gyroaverage& operator=(Gyroaverage&&) noexcept;  ///< moves the state
 
   /// Sets the function that gets the number of averages that this rank has formed, or given to its
   /// device; empty: none. The calling thread calls it, after averages that it forms itself: with

@@ -124,8 +124,8 @@ class Lensing {
   Lensing(const Communicator& comm, const Deflection& deflection, const PointSpec& spec,
           FrameRotation rotation = FrameRotation::carried);
   ~Lensing();
-  Lensing(Lensing&&) noexcept;
-  Lensing& operator=(Lensing&&) noexcept;
+  Lensing(Lensing&&) noexcept;             ///< moves the state
+  Lensing& operator=(Lensing&&) noexcept;  ///< moves the state
 
   const AlmLayout& alm_layout() const;  ///< of the orders this rank owns
   const LocalRings& rings() const;      ///< the rings this rank owns
@@ -193,8 +193,8 @@ class Delensing {
   Delensing(const Communicator& comm, const Deflection& inverse, const PointSpec& spec,
             int n_iter = 0, FrameRotation rotation = FrameRotation::carried);
   ~Delensing();
-  Delensing(Delensing&&) noexcept;
-  Delensing& operator=(Delensing&&) noexcept;
+  Delensing(Delensing&&) noexcept;             ///< moves the state
+  Delensing& operator=(Delensing&&) noexcept;  ///< moves the state
 
   const LocalRings& rings() const;  ///< the rings this rank owns
   /// Returns the transform to the points that the pixels see, for reports.

@@ -116,8 +116,8 @@ class PointTransform {
   ///        one, that of a device included, or cannot hold modes and rows.
   PointTransform(const Communicator& comm, const PointSpec& spec, const PointSet& points);
   ~PointTransform();
-  PointTransform(PointTransform&&) noexcept;
-  PointTransform& operator=(PointTransform&&) noexcept;
+  PointTransform(PointTransform&&) noexcept;             ///< moves the state
+  PointTransform& operator=(PointTransform&&) noexcept;  ///< moves the state
 
   const AlmLayout& alm_layout() const;  ///< of the orders this rank owns
   const PointSet& points() const;       ///< the points of the values
@@ -193,8 +193,8 @@ class FineField {
   ///        device included.
   FineField(const Communicator& comm, const PointSpec& spec, std::int64_t n_points);
   ~FineField();
-  FineField(FineField&&) noexcept;
-  FineField& operator=(FineField&&) noexcept;
+  FineField(FineField&&) noexcept;             ///< moves the state
+  FineField& operator=(FineField&&) noexcept;  ///< moves the state
 
   const PointSpec& spec() const;        ///< with mmax
   const AlmLayout& alm_layout() const;  ///< of the orders this rank owns

@@ -17,7 +17,8 @@ struct MaskOptions {
   UnseenPolicy unseen = UnseenPolicy::restore;  ///< of UNSEEN pixels
   Remove remove = Remove::none;                 ///< from component 0
   /// Choice to add the removed multipoles to the smoothed map.
-  enum class PutBack { no, yes } put_back = PutBack::no;
+  enum class PutBack { no, yes };
+  PutBack put_back = PutBack::no;  ///< of the multipoles of `remove`
   /// Factors of every component, [own pixel], 0 to 1. Pixels of 0 are UNSEEN, but not to
   /// UnseenPolicy::fail. Null: 1.
   std::shared_ptr<const std::vector<double>> mask{};

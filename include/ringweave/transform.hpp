@@ -100,8 +100,9 @@ class SphericalHarmonicTransform {
   ///        without a device.
   SphericalHarmonicTransform(const Communicator& comm, const TransformSpec& spec);
   ~SphericalHarmonicTransform();
-  SphericalHarmonicTransform(SphericalHarmonicTransform&&) noexcept;
-  SphericalHarmonicTransform& operator=(SphericalHarmonicTransform&&) noexcept;
+  SphericalHarmonicTransform(SphericalHarmonicTransform&&) noexcept;  ///< moves the state
+  SphericalHarmonicTransform& operator=(
+      SphericalHarmonicTransform&&) noexcept;  ///< moves the state
 
   const TransformSpec& spec() const;    ///< with mmax
   const AlmLayout& alm_layout() const;  ///< of the orders this rank owns

@@ -78,14 +78,16 @@ using MapView = ComponentView<T, Space>;
 
 namespace detail::inline base {
 
-// A class, so that all compilers call functions of a_lm by the same name.
+/// Complex numbers of a real type. A class, so that all compilers call functions of a_lm by the
+/// same name.
 template <class T>
 struct ComplexNumbers {
-  using type = std::complex<T>;
+  using type = std::complex<T>;  ///< as constant as T
 };
+/// Complex numbers that do not change.
 template <class T>
 struct ComplexNumbers<const T> {
-  using type = const std::complex<T>;
+  using type = const std::complex<T>;  ///< as constant as T
 };
 template <class T>
 using ComplexOf = typename ComplexNumbers<T>::type;
@@ -135,8 +137,10 @@ class HostBuffer {
   HostBuffer() = default;
   /// Allocates `size` elements.
   explicit HostBuffer(std::int64_t size) { allocate(size); }
+  /// Takes the memory of another buffer, which is empty afterwards.
   HostBuffer(HostBuffer&& other) noexcept
       : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+  /// Does the same, and frees its own.
   HostBuffer& operator=(HostBuffer&& other) noexcept {
     if (this != &other) {
       release();

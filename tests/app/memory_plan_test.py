@@ -90,6 +90,10 @@ class MemoryPlan(program.ProgramTest):
         self.check("interpolate", "--alm", "few.h5", "values.h5", transform=lmax)
         self.check("interpolate", "--adjoint", "values.h5", "back.h5", transform=lmax)
         self.check("interpolate", "sky.h5", "of_map.h5", "--iter", 0, transform=lmax, ranks=(1,))
+        with h5py.File(self.folder / "points.h5", "a") as file:
+            file["psi"] = random.uniform(0, np.pi, 2000000)
+        self.check("interpolate", "--alm", "few.h5", "signal.h5", transform=lmax)
+        self.check("interpolate", "--adjoint", "signal.h5", "back.h5", transform=lmax, ranks=(2,))
 
     def test_points_beyond_the_memory_are_refused_with_the_ranks_that_would_do(self):
         self.done("analyze", "sky.h5", "--lmax", 64, "--iter", 0, "--alm", "few.h5", "--overwrite")

@@ -11,6 +11,7 @@
 #include "distribute/points/compact_indices.hpp"
 #include "point_cases.hpp"
 #include "support/expect_error.hpp"
+#include "support/tolerance.hpp"
 
 namespace ringweave::detail::test {
 namespace {
@@ -122,7 +123,7 @@ TEST(PointPlan, BalancesTheWorkWhereverThePointsAre) {
     const PointLoad total = plan.total();
     const double mean =
         static_cast<double>(total.taps * costs.of_point + total.rows * costs.of_row) / 4;
-    EXPECT_LT(static_cast<double>(most), 1.2 * mean) << north << " to " << south;
+    EXPECT_LT(static_cast<double>(most), tolerance::most_load * mean) << north << " to " << south;
   }
 }
 

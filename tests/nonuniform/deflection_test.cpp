@@ -143,7 +143,7 @@ TEST(Deflection, TheInverseLeadsBack) {
   const Deflection deflection(comm, shared(RingGrid::healpix(64)),
                               RandomPotential(comm, 500, 0.06).view());
   const Deflection inverse = deflection.inverse();
-  EXPECT_LE(inverse.evaluations(), 10);
+  EXPECT_LE(inverse.evaluations(), tolerance::inverse_evaluations);
   EXPECT_NEAR(inverse.rms(), deflection.rms(), 0.05 * deflection.rms());
   EXPECT_LT(worst_return(inverse, RandomPotential(Communicator::self(), 500, 0.06).view(), 97),
             tolerance::inverse_deflection);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <complex>
 #include <memory>
+#include <numbers>
 #include <numeric>
 #include <optional>
 #include <vector>
@@ -189,5 +190,27 @@ class DirectSums {
   Directions points_;
   std::unique_ptr<PointRings> rings_;
 };
+
+/// Returns the rms over the sphere of a component that is one mode of order m: a = 1, with m > 0
+/// a = 1 - i / 2.
+inline double rms_of_mode(int m) {
+  return std::sqrt((m == 0 ? 1 : 2 * 1.25) / (4 * std::numbers::pi));
+}
+
+/// Returns errors over the rms of the expected values, or over `rms` if that is larger: of points
+/// where a field is small.
+inline RelativeError error_over(double rms, const ComponentBuffer<double>& values,
+                                const ComponentBuffer<double>& expected) {
+  const RelativeError error = relative_error(Communicator::self(), values, expected);
+  long double squares = 0;
+  const std::int64_t n = expected.n_components() * expected.size();
+  for (std::int64_t i = 0; i < n; ++i)
+    squares += std::pow(static_cast<long double>(expected.view().data()[i]), 2);
+  const auto rms_here = static_cast<double>(std::sqrt(squares / static_cast<long double>(n)));
+  // Where all values are zero relative_error() is absolute.
+  const double own_scale = rms_here > 0 ? rms_here : 1;
+  const double scale = own_scale / std::max(rms, rms_here);
+  return {error.rms * scale, error.max * scale};
+}
 
 }  // namespace ringweave::detail::test

@@ -154,25 +154,6 @@ double largest_difference(const ComponentBuffer<double>& a, const ComponentBuffe
   return most;
 }
 
-/// Returns the rms over the sphere of a component of single_mode().
-double rms_of_mode(int m) { return std::sqrt((m == 0 ? 1 : 2 * 1.25) / (4 * std::numbers::pi)); }
-
-/// Returns errors over the rms of the expected values, or over `rms` if that is larger: of points
-/// where a field is small.
-RelativeError error_over(double rms, const ComponentBuffer<double>& values,
-                         const ComponentBuffer<double>& expected) {
-  const RelativeError error = error_of(values, expected);
-  long double squares = 0;
-  const std::int64_t n = expected.n_components() * expected.size();
-  for (std::int64_t i = 0; i < n; ++i)
-    squares += std::pow(static_cast<long double>(expected.view().data()[i]), 2);
-  const auto rms_here = static_cast<double>(std::sqrt(squares / static_cast<long double>(n)));
-  // Where all values are zero error_of() is absolute.
-  const double own_scale = rms_here > 0 ? rms_here : 1;
-  const double scale = own_scale / std::max(rms, rms_here);
-  return {error.rms * scale, error.max * scale};
-}
-
 /// The transform of a decade.
 class Decade {
  public:
@@ -218,7 +199,7 @@ class Decade {
       // phase there (docs/accuracy.md).
       const bool are_in_phase = order == 0 && spec.fields.max_spin() > 0;
       const RelativeError of_poles = error_over(rms, next_to_poles(values), next_to_poles(wanted));
-      EXPECT_LE(of_poles.rms, are_in_phase ? bound * std::sqrt(2 * lmax + 1) : bound);
+      EXPECT_LE(of_poles.rms, are_in_phase ? bound * tolerance::in_phase(lmax) : bound);
       EXPECT_LE(of_poles.max, bound * tolerance::max_over_rms);
     }
   }

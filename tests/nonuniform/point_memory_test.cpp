@@ -21,12 +21,11 @@
 #include "support/address_space_limit.hpp"
 #include "support/expect_error.hpp"
 #include "support/sanitizer.hpp"
+#include "support/tolerance.hpp"
 #include "transform/transform_plan.hpp"
 
 namespace ringweave::detail::test {
 namespace {
-
-constexpr double allowed = 0.1;
 
 /// This rank's share of points that cover the sphere evenly.
 Directions even_share(const Communicator& comm, std::int64_t n) {
@@ -41,23 +40,28 @@ Directions even_share(const Communicator& comm, std::int64_t n) {
 void expect_near(const Communicator& comm, const char* what, std::int64_t found,
                  std::int64_t predicted) {
   const auto most = static_cast<double>(comm.max(found));
-  EXPECT_NEAR(static_cast<double>(predicted) / most, 1, allowed) << what << ": " << most;
+  EXPECT_NEAR(static_cast<double>(predicted) / most, 1, tolerance::predicted_memory)
+      << what << ": " << most;
 }
 
 TEST(PointMemory, PredictionIsWithinATenthOfWhatIsAllocated) {
   const Communicator comm = Communicator::world();
   const std::int64_t n_points = 150'000 * comm.size();
-  for (const auto& spins : {std::vector{0}, {0, 2}}) {
+  const Directions mine = even_share(comm, n_points);
+  // Fields, and whether points have psi.
+  for (const auto& [spins, has_psi] :
+       {std::pair{std::vector{0}, false}, {std::vector{0, 2}, false}, {std::vector{0, 2}, true}}) {
+    SCOPED_TRACE(testing::PrintToString(spins) + (has_psi ? " with psi" : ""));
     const PointSpec spec = spec_of(255, spins, 1e-6).checked();
-    const Directions mine = even_share(comm, n_points);
+    const std::vector<double> psi(has_psi ? mine.theta.size() : 0, 0.3);
     const PointMemory predicted = predict_memory({.spec = spec,
                                                   .n_points = n_points,
-                                                  .n_angles = 2,
+                                                  .n_angles = has_psi ? 3 : 2,
                                                   .n_ranks = comm.size(),
                                                   .n_threads = omp_get_max_threads()});
     const std::int64_t before = MemoryMeter::current_bytes();
     MemoryMeter::reset_high_water();
-    const PointSet points(comm, spec, mine.theta, mine.phi);
+    const PointSet points(comm, spec, mine.theta, mine.phi, psi);
     expect_near(comm, "planning of points", MemoryMeter::high_water_bytes() - before,
                 predicted.set.peak());
     expect_near(comm, "points", points.bytes(), predicted.set.total());
@@ -178,7 +182,8 @@ TEST(LensingMemory, RowsThatOnlyDeflectedPixelsTouchArePredicted) {
   const PixelPoints pixels = pixels_of_lensing(problem, *deflection.ring_bands());
   const double rows = lensing.transform().points().report().mean_rows * comm.size();
   EXPECT_GT(rows, 2 * 24 * 6);
-  EXPECT_NEAR(static_cast<double>(pixels.plan().total().rows) / rows, 1, allowed);
+  EXPECT_NEAR(static_cast<double>(pixels.plan().total().rows) / rows, 1,
+              tolerance::predicted_memory);
 }
 
 TEST(PointMemory, MorePointsThanMemoryHoldsAreRefusedBeforeTheyAreSent) {

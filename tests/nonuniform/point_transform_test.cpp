@@ -206,9 +206,11 @@ TEST(PointTransform, ModesGoThroughOneAlltoallvAndValuesThroughNone) {
 
 /// The adjoint of the same values at every point, however they are dealt.
 AlmBuffer<double> adjoint_of_points(const Communicator& comm, const PointSpec& spec,
-                                    const Directions& points, Deal how, PointTransform* keep) {
+                                    const Directions& points, Deal how, PointTransform* keep,
+                                    bool has_psi = false) {
   const Dealt mine = deal(comm, points, how);
-  PointTransform transform(comm, spec, PointSet(comm, spec, mine.theta, mine.phi));
+  const std::vector<double> psi = has_psi ? psi_of(mine.numbers) : std::vector<double>();
+  PointTransform transform(comm, spec, PointSet(comm, spec, mine.theta, mine.phi, psi));
   const auto values = normal_values(transform, mine.numbers);
   auto alm = transform.make_alm<double>();
   transform.adjoint(values, alm);
@@ -217,19 +219,24 @@ AlmBuffer<double> adjoint_of_points(const Communicator& comm, const PointSpec& s
 }
 
 TEST(PointTransform, AdjointIsTheSameBitByBitForAnyRanksThreadsAndDeal) {
-  const PointSpec specs[] = {spec_of(80, {0, 2}, 1e-6), spec_of(80, {3, 0, 2}, 1e-12, 50),
-                             spec_of(80, {0}, 1e-2)};
+  // Specifications, and whether points have psi.
+  const std::pair<PointSpec, bool> cases[] = {{spec_of(80, {0, 2}, 1e-6), false},
+                                              {spec_of(80, {0, 2}, 1e-6), true},
+                                              {spec_of(80, {3, 0, 2}, 1e-12, 50), false},
+                                              {spec_of(80, {0}, 1e-2), false}};
+  // With psi, those at one place have different ones.
   Directions points = scattered_points(500);
   for (int i = 0; i < 100; ++i) points.add(points.theta[to_size(i)], points.phi[to_size(i)]);
   on_every_rank_count([&](const Communicator& comm) {
-    for (const PointSpec& spec : specs) {
+    for (const auto& [spec, has_psi] : cases) {
+      SCOPED_TRACE(has_psi ? "with psi" : "without psi");
       const auto alone =
-          adjoint_of_points(Communicator::self(), spec, points, Deal::in_turn, nullptr);
+          adjoint_of_points(Communicator::self(), spec, points, Deal::in_turn, nullptr, has_psi);
       for (const Deal how : {Deal::in_turn, Deal::all_on_last, Deal::backwards, Deal::few_ranks}) {
         omp_set_num_threads(how == Deal::in_turn ? 3 : 1);
         PointSet none(comm, spec, {}, {});
         PointTransform kept(comm, spec, none);
-        const auto alm = adjoint_of_points(comm, spec, points, how, &kept);
+        const auto alm = adjoint_of_points(comm, spec, points, how, &kept, has_psi);
         expect_same_alm(kept.alm_layout(), alm, alone);
         omp_set_num_threads(1);
       }

@@ -10,12 +10,12 @@
 #include "nonuniform/fine_taps.hpp"
 #include "nonuniform/lensing_memory.hpp"
 #include "nonuniform/point_memory.hpp"
+#include "support/tolerance.hpp"
 #include "transform/transform_plan.hpp"
 
 namespace ringweave::detail::test {
 namespace {
 
-constexpr double allowed = 0.1;
 constexpr int n_ranks = 16;
 
 PointSpec large_spec(const ExchangeOptions& exchange) {
@@ -51,7 +51,8 @@ std::vector<ExchangeCase> exchange_cases() {
 }
 
 void expect_near(const std::string& what, std::int64_t predicted, std::int64_t expected) {
-  EXPECT_NEAR(static_cast<double>(predicted) / static_cast<double>(expected), 1, allowed)
+  EXPECT_NEAR(static_cast<double>(predicted) / static_cast<double>(expected), 1,
+              tolerance::predicted_memory)
       << what << ": " << expected;
 }
 

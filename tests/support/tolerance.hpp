@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <cmath>
+#include <limits>
 #include <utility>
 
 namespace ringweave::tolerance {
@@ -16,14 +18,23 @@ inline constexpr double other_programs = 1e-12;  ///< healpy, ducc0 on random a_
 inline constexpr double single_storage = 1e-6;   ///< float maps or a_lm
 /// Values at points that are asked for to epsilon, over the rms of the field, and their adjoint.
 constexpr double at_points(double epsilon, int lmax) { return epsilon + 1e-13 + 2e-16 * lmax; }
+/// Rounding of Legendre functions next to a pole, over the rms of the field.
+inline double legendre_next_to_poles(int lmax) {
+  return 0.75 * std::pow(lmax, 1.5) * std::numeric_limits<double>::epsilon();
+}
+/// Largest value of harmonics over their rms, by which errors may grow that are in phase on a pole.
+inline double in_phase(int lmax) { return std::sqrt(2 * lmax + 1); }
 inline constexpr double geodesic = 1e-14;              ///< points and frames carried along an arc
 inline constexpr double geodesic_back = 1e-14;         ///< the arc between two rounded points
 inline constexpr double magnification = 1e-8;          ///< against finite differences
 inline constexpr double inverse_deflection = 1e-12;    ///< radians
+inline constexpr int inverse_evaluations = 10;         ///< of d at any pixel
 inline constexpr double deflection_of_a_mode = 1e-15;  ///< radians, against its derivatives
 inline constexpr double deflection_rms = 1e-4;         ///< radians; quadrature of coarse grids
 inline constexpr double image_area = 1e-11;  ///< |A| integrated over the sphere, less 4 pi
-inline constexpr double delensed = 1e-9;     ///< degrees of the analysis lose nothing; exact grid
+/// Over epsilon, where sums over deflected pixels are not exact.
+inline constexpr double inexact_sums = 10;
+inline constexpr double delensed = 1e-9;  ///< degrees of the analysis lose nothing; exact grid
 inline constexpr double delensed_by_iteration = 1e-6;  ///< the same on HEALPix, five corrections
 inline constexpr double gyroaverage = 1e-13;  ///< against rows of the operator; over the largest
 /// Range for the error of a gyroaverage where it is known: within 2 %, below 1e-9 within a factor
@@ -57,5 +68,7 @@ inline constexpr double chebyshev_entries = 2e-14;      ///< of the operator, ag
 inline constexpr double chebyshev_polynomials = 1e-13;  ///< against exact averages
 inline constexpr double chebyshev_symmetry = 2e-14;     ///< averages of reflected fields
 inline constexpr double max_over_rms = 10;              ///< maximum error allowed per rms bound
+inline constexpr double predicted_memory = 0.1;         ///< part of what is allocated
+inline constexpr double most_load = 1.2;                ///< of a rank, over the mean
 
 }  // namespace ringweave::tolerance

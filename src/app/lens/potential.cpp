@@ -38,7 +38,7 @@ std::unique_ptr<AlmReader> open_one(Run& run, const LensJob& job, const std::str
                     path, header.coordsys, job.provenance.input, job.coordsys));
   }
   const int asked = job.options.transform.lmax;
-  if (job.options.adjoint.empty() && asked >= 0 && header.lmax > asked) {
+  if (asked >= 0 && header.lmax > asked) {
     run.note(fmt::format("{}: has lmax {}, above --lmax {}; it is used to its own lmax", path,
                          header.lmax, asked));
   }

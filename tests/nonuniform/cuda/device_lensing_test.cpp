@@ -181,7 +181,7 @@ TEST_P(LensingOnDevices, TakesAsMuchOfTheDeviceAsIsPlannedInASmallCase) {
   const PointTransform& transform = lensing.transform();
   const auto planned = static_cast<double>(
       device_memory_of_points(transform.plan(), grid->n_pixels(), FrameRotation::carried).total());
-  EXPECT_NEAR(taken, planned, 0.1 * planned);
+  EXPECT_NEAR(taken, planned, tolerance::predicted_memory * planned);
 }
 
 // SOFTDEVICE_MEMORY.

@@ -97,7 +97,7 @@ TEST_P(PointsOnDevices, TakeAsMuchOfTheDeviceAsIsPlannedInASmallCase) {
     const auto taken = static_cast<double>(before - device_memory().free_bytes);
     const auto planned = static_cast<double>(
         device_memory_of_points(device.transform->plan(), n_points, FrameRotation::none).total());
-    EXPECT_NEAR(taken, planned, 0.1 * planned);
+    EXPECT_NEAR(taken, planned, tolerance::predicted_memory * planned);
   }
 }
 
