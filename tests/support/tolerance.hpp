@@ -32,7 +32,7 @@ inline constexpr int inverse_evaluations = 10;         ///< of d at any pixel
 inline constexpr double deflection_of_a_mode = 1e-15;  ///< radians, against its derivatives
 inline constexpr double deflection_rms = 1e-4;         ///< radians; quadrature of coarse grids
 inline constexpr double image_area = 1e-11;  ///< |A| integrated over the sphere, less 4 pi
-/// Over epsilon, where sums over deflected pixels are not exact.
+/// Factor of epsilon where sums over deflected pixels are not exact.
 inline constexpr double inexact_sums = 10;
 inline constexpr double delensed = 1e-9;  ///< degrees of the analysis lose nothing; exact grid
 inline constexpr double delensed_by_iteration = 1e-6;  ///< the same on HEALPix, five corrections
