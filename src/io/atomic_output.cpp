@@ -3,10 +3,12 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -65,26 +67,31 @@ void check_folder(const std::string& path) {
 }
 
 /// Returns a name that ends with the final name, because libraries find the kind of file by its
-/// extension.
+/// extension. It cannot be guessed: other containers may have a process of the same number, and a
+/// link could wait in its place.
 std::string temporary_name(const std::string& path) {
   const std::filesystem::path final(path);
-  return (final.parent_path() / fmt::format(".tmp.{}.{}", ::getpid(), final.filename().string()))
-      .string();
+  std::uint64_t random = 0;
+  if (::getrandom(&random, sizeof random, 0) != sizeof random)
+    throw ResourceError(fmt::format("{}: the system gives no random numbers", path));
+  const std::string name =
+      fmt::format(".tmp.{}-{:016x}.{}", ::getpid(), random, final.filename().string());
+  return (final.parent_path() / name).string();
 }
 
 /// Returns the final name at the end of a temporary file's name; empty for other files. Every
 /// MPI_File_open of Open MPI tests file locks with a file of its own, NAME.locktest.RANK, which
 /// counts as temporary too.
 std::string final_part(const std::string& temporary) {
-  static const std::regex form(R"(\.tmp\.[0-9]+\.(.+?)(\.locktest\.[0-9]+)?)");
+  static const std::regex form(R"(\.tmp\.[0-9]+(-[0-9a-f]{16})?\.(.+?)(\.locktest\.[0-9]+)?)");
   std::smatch parts;
-  return std::regex_match(temporary, parts, form) ? parts[1].str() : "";
+  return std::regex_match(temporary, parts, form) ? parts[2].str() : "";
 }
 
 /// Tries to create the file: permissions alone do not tell (root, read-only and full file systems).
 void try_to_create(const std::string& temporary, const std::string& path) {
   const int file =
-      ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
+      ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
   if (file < 0) {
     throw ResourceError(fmt::format("{}: cannot be created: {}; choose another folder", path,
                                     std::strerror(errno)));
@@ -102,10 +109,57 @@ void sync(const std::string& path, int flags) {
     throw ResourceError(fmt::format("{}: not safely on disk: {}", path, std::strerror(reason)));
 }
 
+/// Gives a file the mode of the one that it is about to replace, and the group, where this user
+/// may.
+void take_over_mode(const std::string& temporary, const std::string& final) {
+  struct stat old {};
+  if (::stat(final.c_str(), &old) != 0) return;
+  constexpr mode_t of_group = S_IRWXG;
+  mode_t mode = old.st_mode & (S_IRWXU | S_IRWXG | S_IRWXO);
+  // Another group may no more than all others may.
+  if (::chown(temporary.c_str(), static_cast<uid_t>(-1), old.st_gid) != 0)
+    mode = (mode & ~of_group) | (mode & (mode << 3) & of_group);
+  // Some file systems have no modes.
+  [[maybe_unused]] const int ignored = ::chmod(temporary.c_str(), mode);
+}
+
+[[noreturn]] void refuse_to_replace(const std::string& path) {
+  throw UsageError(fmt::format(
+      "{}: appeared during this run and was not replaced; pass --overwrite or give another name",
+      path));
+}
+
+/// Renames a file to a name that must be new.
+void rename_to_new(const std::string& temporary, const std::string& final) {
+  if (::renameat2(AT_FDCWD, temporary.c_str(), AT_FDCWD, final.c_str(), RENAME_NOREPLACE) == 0)
+    return;
+  if (errno == EINVAL || errno == ENOSYS) {  // not on this file system
+    if (::link(temporary.c_str(), final.c_str()) == 0) {
+      ::unlink(temporary.c_str());
+      return;
+    }
+    const bool has_no_links = errno == EPERM || errno == ENOTSUP || errno == ENOSYS;
+    if (has_no_links && ::access(final.c_str(), F_OK) != 0 &&
+        std::rename(temporary.c_str(), final.c_str()) == 0)
+      return;
+    if (has_no_links && ::access(final.c_str(), F_OK) == 0) errno = EEXIST;
+  }
+  if (errno == EEXIST) refuse_to_replace(final);
+  throw ResourceError(
+      fmt::format("{}: cannot be renamed to {}: {}", temporary, final, std::strerror(errno)));
+}
+
+void rename_over(const std::string& temporary, const std::string& final) {
+  take_over_mode(temporary, final);
+  if (std::rename(temporary.c_str(), final.c_str()) == 0) return;
+  throw ResourceError(
+      fmt::format("{}: cannot be renamed to {}: {}", temporary, final, std::strerror(errno)));
+}
+
 }  // namespace
 
 AtomicOutput::AtomicOutput(const Communicator& comm, const std::string& path, IfExists if_exists)
-    : comm_(comm), path_(path) {
+    : comm_(comm), path_(path), if_exists_(if_exists) {
   std::string names[2];
   agree(comm, [&] {
     if (!comm.is_root()) return;
@@ -133,10 +187,13 @@ void AtomicOutput::commit(const Communicator& comm, std::span<AtomicOutput* cons
     if (!comm.is_root()) return;
     for (const AtomicOutput* output : outputs) sync(output->temporary_path_, O_RDONLY);
     for (const AtomicOutput* output : outputs) {
-      if (std::rename(output->temporary_path_.c_str(), output->final_path_.c_str()) != 0) {
-        throw ResourceError(fmt::format("{}: cannot be renamed to {}: {}", output->temporary_path_,
-                                        output->final_path_, std::strerror(errno)));
-      }
+      if (output->if_exists_ == IfExists::fail && ::access(output->final_path_.c_str(), F_OK) == 0)
+        refuse_to_replace(output->final_path_);
+    }
+    for (const AtomicOutput* output : outputs) {
+      output->if_exists_ == IfExists::fail
+          ? rename_to_new(output->temporary_path_, output->final_path_)
+          : rename_over(output->temporary_path_, output->final_path_);
     }
     for (const AtomicOutput* output : outputs)
       sync(folder_of(output->final_path_), O_RDONLY | O_DIRECTORY);

@@ -14,7 +14,9 @@ namespace ringweave::detail::inline io {
 void require_name_of_file(const std::string& path);
 
 /// An output file that appears whole or not at all. Ranks write to temporary_path() next to the
-/// final name; commit() agrees that all succeeded, syncs and renames. Destroyed without commit, the
+/// final name; commit() agrees that all succeeded, syncs and renames. A file that is replaced
+/// leaves its mode and, where possible, its group; one that appeared since is replaced only by
+/// IfExists::overwrite, else commit() is a UsageError. Destroyed without commit, the
 /// temporary file is removed (by rank 0, without MPI).
 class AtomicOutput {
  public:
@@ -48,6 +50,7 @@ class AtomicOutput {
  private:
   Communicator comm_;
   std::string path_;
+  IfExists if_exists_;
   std::string final_path_;  ///< path_, or the file it is a link to
   std::string temporary_path_;
   bool committed_ = false;

@@ -70,6 +70,42 @@ TEST_F(AtomicOutputTest, ReplacesTheOldFileOnlyWhenToldSo) {
   EXPECT_EQ(content(), "new");
 }
 
+TEST_F(AtomicOutputTest, KeepsTheModeOfTheFileItReplaces) {
+  test::on_root(comm_, [&] {
+    test::write_text(path_, "old");
+    fs::permissions(path_, fs::perms::owner_read | fs::perms::owner_write);
+  });
+  AtomicOutput output(comm_, path_, IfExists::overwrite);
+  test::on_root(comm_, [&] { test::write_text(output.temporary_path(), "new"); });
+  output.commit();
+  test::on_root(comm_, [&] {
+    EXPECT_EQ(fs::status(path_).permissions(), fs::perms::owner_read | fs::perms::owner_write);
+  });
+}
+
+TEST_F(AtomicOutputTest, DoesNotReplaceAFileThatAppearedSince) {
+  {
+    AtomicOutput first(comm_, folder_ / "first.fits", IfExists::fail);
+    AtomicOutput output(comm_, path_, IfExists::fail);
+    test::on_root(comm_, [&] {
+      test::write_text(first.temporary_path(), "mine");
+      test::write_text(output.temporary_path(), "mine");
+      test::write_text(path_, "another run's");
+    });
+    AtomicOutput* const both[] = {&first, &output};
+    expect_error(ErrorKind::usage, "appeared during this run",
+                 [&] { AtomicOutput::commit(comm_, both); });
+  }
+  EXPECT_EQ(content(), "another run's");
+  EXPECT_EQ(n_files(), 1);
+}
+
+TEST_F(AtomicOutputTest, TemporaryNamesDiffer) {
+  const AtomicOutput one(comm_, path_, IfExists::fail);
+  const AtomicOutput other(comm_, path_, IfExists::fail);
+  EXPECT_NE(one.temporary_path(), other.temporary_path());
+}
+
 TEST_F(AtomicOutputTest, FailsOnEveryRankWhenNothingWasWritten) {
   AtomicOutput output(comm_, path_, IfExists::fail);
   expect_error(ErrorKind::resource, "not safely on disk", [&] { output.commit(); });
@@ -125,13 +161,13 @@ TEST_F(AtomicOutputTest, TheCheckLeavesNothingBehind) {
 TEST_F(AtomicOutputTest, WhatKilledRunsLeftIsRemovedForTheNamesGivenOnly) {
   test::on_root(comm_, [&] {
     for (const char* name :
-         {".tmp.17.map.fits", ".tmp.4711.map.fits", ".tmp.4711.map.fits.locktest.0",
-          ".tmp.17.other.fits", ".tmp.17.other.fits.locktest.1", ".tmp.17.map.fits.locktest.",
-          ".tmp.x.map.fits", ".tmp.17map.fits"})
+         {".tmp.17.map.fits", ".tmp.17-0123456789abcdef.map.fits", ".tmp.4711.map.fits",
+          ".tmp.4711.map.fits.locktest.0", ".tmp.17.other.fits", ".tmp.17.other.fits.locktest.1",
+          ".tmp.17.map.fits.locktest.", ".tmp.x.map.fits", ".tmp.17map.fits"})
       test::write_text(folder_ / name, "a part");
   });
   const std::string names[] = {folder_ / "map.fits", folder_ / "missing.fits"};
-  EXPECT_EQ(AtomicOutput::remove_unfinished(comm_, names), 3);
+  EXPECT_EQ(AtomicOutput::remove_unfinished(comm_, names), 4);
   EXPECT_EQ(n_files(), 5);
 }
 
