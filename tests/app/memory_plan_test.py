@@ -126,7 +126,7 @@ class MemoryPlan(program.ProgramTest):
         for dry in ((), ("--dry-run",)):
             result = self.done(*plane, "0.05:0.1:600", "never.h5", *dry, code=4, address_limit=700 << 20)
             self.assertIn("MiB on one rank", result.err)
-            self.assertEqual("--dry-run shows" in result.err, not dry)
+            self.assertEqual("--dry-run lists" in result.err, not dry)
             for words in ("tables", "memory high-water"):
                 self.assertEqual(words in result.out, bool(dry))
         # Ranks beyond the fields cannot share the rows of a cosine series.
