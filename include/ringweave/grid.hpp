@@ -33,7 +33,7 @@ struct RingRange {
   bool empty() const { return end <= begin; }                          ///< there are none
   /// Tells whether a ring is in the range.
   bool contains(std::int64_t ring) const { return ring >= begin && ring < end; }
-  friend bool operator==(const RingRange&, const RingRange&) = default;  ///< of all members
+  friend bool operator==(const RingRange&, const RingRange&) = default;  ///< compares all members
 };
 /// Returns the rings that are in both ranges.
 constexpr RingRange intersection(const RingRange& a, const RingRange& b) {
@@ -197,7 +197,7 @@ class LocalRings {
   std::span<const RingBand> bands() const { return bands_; }
   /// Returns the pixels of each band.
   std::span<const PixelSlab> slabs() const { return slabs_; }
-  /// Owned ones.
+  /// Returns the number of owned rings.
   std::int64_t n_rings() const { return static_cast<std::int64_t>(first_pixel_.size()); }
   std::int64_t n_pixels() const { return n_pixels_; }  ///< owned ones
 

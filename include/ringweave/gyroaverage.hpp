@@ -49,7 +49,7 @@ struct PlaneAxis {
   static PlaneAxis of_nodes(std::span<const double> nodes, PlaneBoundary boundary,
                             const std::string& name);
 
-  friend bool operator==(const PlaneAxis&, const PlaneAxis&) = default;  ///< of all members
+  friend bool operator==(const PlaneAxis&, const PlaneAxis&) = default;  ///< compares all members
 };
 
 /// A rectangle of nodes. Fields on it are stored [y][x].
@@ -58,7 +58,7 @@ struct PlaneGrid {
   PlaneAxis y;  ///< of rows
 
   std::int64_t n_nodes() const { return x.size * y.size; }               ///< of the rectangle
-  friend bool operator==(const PlaneGrid&, const PlaneGrid&) = default;  ///< of all members
+  friend bool operator==(const PlaneGrid&, const PlaneGrid&) = default;  ///< compares all members
 };
 
 /// Interpolant by which a field is continued between its nodes.
@@ -116,22 +116,22 @@ struct GyroSpec {
 /// The part of a rank: results of its radii and fields in its rows. Ranges are [begin, end).
 struct GyroPart {
   std::int64_t radius_begin = 0;  ///< of GyroSpec::radii
-  std::int64_t radius_end = 0;    ///< after the last one
+  std::int64_t radius_end = 0;    ///< after the last radius
   std::int64_t field_begin = 0;   ///< of GyroSpec::n_fields
-  std::int64_t field_end = 0;     ///< after the last one
+  std::int64_t field_end = 0;     ///< after the last field
   std::int64_t row_begin = 0;     ///< of results
-  std::int64_t row_end = 0;       ///< after the last one
+  std::int64_t row_end = 0;       ///< after the last row
   /// Rows of fields: the same, but all where the method needs whole fields (dct, chebyshev).
   std::int64_t field_row_begin = 0;
-  std::int64_t field_row_end = 0;  ///< after the last one
+  std::int64_t field_row_end = 0;  ///< after the last row
 
-  std::int64_t n_radii() const { return radius_end - radius_begin; }             ///< of the part
-  std::int64_t n_fields() const { return field_end - field_begin; }              ///< of the part
-  std::int64_t n_rows() const { return row_end - row_begin; }                    ///< of results
+  std::int64_t n_radii() const { return radius_end - radius_begin; }  ///< radii of the part
+  std::int64_t n_fields() const { return field_end - field_begin; }   ///< fields of the part
+  std::int64_t n_rows() const { return row_end - row_begin; }         ///< of results
   std::int64_t n_field_rows() const { return field_row_end - field_row_begin; }  ///< of fields
   /// The rank has no results.
   bool is_empty() const { return n_radii() * n_fields() * n_rows() == 0; }
-  friend bool operator==(const GyroPart&, const GyroPart&) = default;  ///< of all members
+  friend bool operator==(const GyroPart&, const GyroPart&) = default;  ///< compares all members
 };
 
 /// Takes how much is done, and of how much: of a rank's radii, those that have tables; of the
@@ -180,8 +180,8 @@ class Gyroaverage {
 
   /// Sets the function that gets the number of averages that this rank has formed, or given to its
   /// device; empty: none. The calling thread calls it, after averages that it forms itself: with
-  /// several threads the last number may be below the total. A rank without a part calls none.
-  /// The function must not throw. Not collective.
+  /// several threads the last number may be below the total. A rank without a part does not call
+  /// it. The function must not throw. Not collective.
   void on_progress(GyroProgress progress);
 
   const GyroSpec& spec() const;  ///< as the constructor got it

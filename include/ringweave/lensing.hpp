@@ -66,8 +66,9 @@ class Deflection {
 
   /// * Returns the deflection that leads back: for every pixel n' from there to the n with
   /// exp_n(d(n)) = n', to 1e-12 rad. Fields that are evaluated there, and turned, are delensed.
-  /// Cost   about 8 evaluations of d at every pixel, from one FineField, which is in memory all the
-  ///        time. Up to 2^18 pixels of a rank are searched at once, with about 190 bytes for each.
+  /// Cost   about 8 evaluations of d at every pixel, from one FineField, which is in memory until
+  ///        all are found. Up to 2^18 pixels of a rank are searched at once, with about 190 bytes
+  ///        for each.
   /// Error  DataError on all ranks, with the pixel and its |A|, where 12 steps do not find n: the
   ///        deflection folds the sphere. UsageError for the inverse of a deflection. ResourceError
   ///        when memory cannot hold the field.

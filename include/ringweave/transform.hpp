@@ -50,9 +50,10 @@ struct TransformSpec {
   /// deconvolved; null: rings are rings.
   std::shared_ptr<const detail::DeconvolvedRows> fine_rows{};
   /// Bytes of exchanged modes to store besides map and a_lm. An adjoint that keeps its map, or
-  /// works on spectra, exchanges that many in one pass (one `MPI_Alltoallv`), and more in 4 to 64
-  /// passes, none larger than this. Where the modes fit the map's memory they take none. A
-  /// transform that consumes its input has one pass unless that would raise its peak memory.
+  /// works on spectra, exchanges that many in one pass (one `MPI_Alltoallv`), and more in several,
+  /// of about this size, but 64 at most; an overlapped exchange has 8 or more. Where the modes fit
+  /// the map's memory they take none. A transform that consumes its input has one pass unless that
+  /// would raise its peak memory.
   std::int64_t pass_bytes = std::int64_t{4} << 20;
   /// Bytes the ring modes of one rank may take in either layout. Beyond it the fields are
   /// transformed in groups, one after the other, of at least one field each.

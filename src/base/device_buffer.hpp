@@ -46,7 +46,7 @@ class DeviceBuffer {
   }
   ~DeviceBuffer() { release(); }
 
-  /// Frees the old memory and allocates other memory.
+  /// Frees the old memory and allocates new memory.
   void allocate(std::int64_t size) {
     release();
     if (size == 0) return;

@@ -208,10 +208,10 @@ class ChebyshevScheme final : public Scheme {
         [&] { operator_->clear(*work.work, work.direction, work.n_planes, output_of(work)); });
   }
 
-  /// The threads that take planes, or that share each plane where there are fewer of these.
+  /// The threads that take planes, or that share each plane where there are few of these.
   struct ThreadsOfPlanes {
     explicit ThreadsOfPlanes(const ChebyshevWork& work)
-        : outer(work.n_planes < work.n_threads ? 1 : work.n_threads),
+        : outer(2 * work.n_planes <= work.n_threads ? 1 : work.n_threads),
           inner(work.n_threads / outer) {}
     int outer;
     int inner;

@@ -53,8 +53,8 @@ class DevicePlaneValues {
                                 const PlaneEdge& edge) = 0;
 };
 
-/// Makes one on this thread's device. Error  UsageError when this build has no CUDA, ResourceError
-/// from the device.
+/// Makes the object for this thread's device. Error  UsageError when this build has no CUDA,
+/// ResourceError from the device.
 std::unique_ptr<DevicePlaneValues> make_device_plane_values();
 
 /// Bytes of a DevicePlaneValues.

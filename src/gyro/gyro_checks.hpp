@@ -12,8 +12,8 @@ namespace ringweave::detail::inline gyro {
 
 /// Throws UsageError unless the nodes of both axes suit the method.
 void check_plane_grid(const PlaneGrid& grid, GyroMethod method);
-/// Throws UsageError when the specification contradicts itself: the first offence, what is expected
-/// and what to do.
+/// Throws UsageError when the specification contradicts itself: the first contradiction, what is
+/// expected and what to do.
 void check_gyro_spec(const GyroSpec& spec);
 /// Returns a number that is the same for equal specifications, whatever their most_bytes.
 std::int64_t digest_of(const GyroSpec& spec);

@@ -16,8 +16,8 @@ void require_name_of_file(const std::string& path);
 /// An output file that appears whole or not at all. Ranks write to temporary_path() next to the
 /// final name; commit() agrees that all succeeded, syncs and renames. A file that is replaced
 /// leaves its mode and, where possible, its group; one that appeared since is replaced only by
-/// IfExists::overwrite, else commit() is a UsageError. Destroyed without commit, the
-/// temporary file is removed (by rank 0, without MPI).
+/// IfExists::overwrite, else commit() is a UsageError. Until then it has the mode of new files.
+/// Destroyed without commit, the temporary file is removed (by rank 0, without MPI).
 class AtomicOutput {
  public:
   /// Checks before any work is done: the folder exists and can be written, the name is new or a
@@ -29,13 +29,14 @@ class AtomicOutput {
   AtomicOutput& operator=(const AtomicOutput&) = delete;
 
   const Communicator& comm() const { return comm_; }
-  /// The name as it was given, whose extension is that of the kind of file.
+  /// The name as it was given, whose extension gives the kind of file.
   const std::string& path() const { return path_; }
   const std::string& temporary_path() const { return temporary_path_; }
   /// Collective. All ranks have closed the file.
   void commit();
   /// Several at once: all are on disk before the first is renamed, so that one that cannot be
-  /// completed leaves none. Collective.
+  /// completed leaves none, unless a file appears or a rename fails between two of them.
+  /// Collective.
   static void commit(const Communicator& comm, std::span<AtomicOutput* const> outputs);
 
   /// The same checks, leaving nothing behind, for the program to fail early. Collective.

@@ -9,12 +9,13 @@ import subprocess
 import sys
 
 ENTRY = re.compile(r"\((?:RUNPATH|RPATH)\).*\[(.*)\]")
+NAMED = re.compile(r"/|\$(ORIGIN|\{ORIGIN\})(/|$)")
 
 
 def wrong_entries(listing):
     """Returns the entries in what readelf -d printed that are neither absolute nor relative to the file."""
     entries = [entry for paths in ENTRY.findall(listing) for entry in paths.split(":")]
-    return [entry for entry in entries if not entry.startswith(("/", "$ORIGIN"))]
+    return [entry for entry in entries if not NAMED.match(entry)]
 
 
 def is_program_or_library(path):

@@ -50,11 +50,11 @@ double bytes_of_file(const PlaneHeader& header) {
          static_cast<double>(header.y.size);
 }
 
-/// Bytes that a rank receives from others.
+/// Bytes of the exchanges of a rank.
 struct GyroTraffic {
-  std::int64_t halo = 0;      ///< rows for each field
-  std::int64_t row_sums = 0;  ///< of method chebyshev, for each average
-  std::int64_t blocks = 0;    ///< of radii, for each sum
+  std::int64_t halo = 0;      ///< of rows that it receives for each field
+  std::int64_t row_sums = 0;  ///< that ranks add up for each average of method chebyshev
+  std::int64_t blocks = 0;    ///< of radii that it receives for each sum
   bool has_blocks = false;
 };
 
@@ -62,7 +62,8 @@ GyroTraffic traffic_of(const GyroJob& job, const GyroPlan& plan, int rank) {
   GyroTraffic traffic;
   traffic.has_blocks = plan.forms_sums && plan.radius_parts > 1;
   if (plan.is_idle(rank)) return traffic;
-  traffic.halo = plan.halo_bytes(rank);
+  // A transpose gives back what an average fetches.
+  traffic.halo = job.is_adjoint() ? plan.halo_bytes_sent(rank) : plan.halo_bytes(rank);
   traffic.row_sums = job.is_adjoint() ? plan.sum_bytes_of_transpose : plan.sum_bytes_of_average;
   if (traffic.has_blocks) {
     const std::int64_t mine = plan.part_blocks[to_size(plan.radius_part(rank) + 1)] -
@@ -138,7 +139,8 @@ void record_gyro_plan(Run& run, const GyroJob& job, const GyroBatches& batches) 
   of_plan["field_parts"] = plan.field_parts;
   of_plan["row_parts"] = plan.row_parts;
   const GyroTraffic traffic = traffic_of(job, plan, run.comm.rank());
-  of_plan["halo_bytes_of_field"] = run.comm.sum(traffic.halo);
+  of_plan["halo_bytes_of_field"] =
+      run.comm.sum(traffic.halo) / (plan.radius_parts * plan.field_parts);
   of_plan["added_bytes_of_average"] = run.comm.max(traffic.row_sums);
   of_plan["block_bytes_of_sum"] = run.comm.sum(traffic.blocks);
   of_plan["table_bytes"] = run.comm.max(batches.bytes.tables);

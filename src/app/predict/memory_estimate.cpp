@@ -151,7 +151,7 @@ std::vector<MemoryItem> with_masks(std::vector<MemoryItem> spins,
   return spins;
 }
 
-/// Returns the buffers of scalar fields, then Q and U: where both are convolved, the fuller phase.
+/// Returns the buffers of scalar fields, then Q and U: where both are convolved, the larger phase.
 /// items_of  of a plan and a mask
 template <class Plan, class ItemsOf>
 std::vector<MemoryItem> items_of_fields(const Plan* scalars, const Plan* spins, MaskSmoothing mask,

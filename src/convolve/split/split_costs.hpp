@@ -18,7 +18,7 @@ struct SplitCosts {
   std::function<void(double theta_cut, int n_ranks)> plan_rings{};
   /// Time of sending the field to the ranks of the harmonic part, and their result back.
   std::function<Estimate(int n_rings, int n_harmonic)> sending{};
-  bool at_once = false;  ///< see SplitBackends
+  bool at_once = false;  ///< see SplitBackends::concurrent
 };
 
 /// Machine that a split kernel is applied on.

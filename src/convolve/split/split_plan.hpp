@@ -31,7 +31,7 @@ struct SplitPlan {
   RingDistribution bands;           ///< of the maps, over all ranks
   RingDistribution harmonic_bands;  ///< of the harmonic part, over all ranks
   LocalRings own;                   ///< rings of the maps this rank has
-  bool at_once;                     ///< both parts on each rank, see SplitBackends
+  bool at_once;                     ///< both parts on each rank, see SplitBackends::concurrent
 
   /// Returns whether a thread of its own does the rings, and not the harmonic part, at once.
   bool has_rings_aside() const { return at_once && rings.spec().backend == Backend::cuda; }

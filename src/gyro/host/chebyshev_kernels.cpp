@@ -141,7 +141,7 @@ HWY_INLINE void add_tile(const double* HWY_RESTRICT rows, std::int64_t part, std
       const std::int64_t k = p * part + j;
       const double* row = rows + k * targets_together;
       V factors[std::size_t{n_columns}];
-      if constexpr (n_columns > 4) {
+      if constexpr (n_columns > 4) {  // it may lie beyond the table
         hwy::Prefetch(row + rows_ahead * targets_together);
         hwy::Prefetch(row + rows_ahead * targets_together + targets_together / 2);
       }

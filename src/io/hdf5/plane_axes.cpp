@@ -145,12 +145,14 @@ void describe_axis(const AxisSearch& search, const std::string& dataset, bool is
   axis.unit = attributes.text_or_empty("units");
   axis.long_name = attributes.text_or_empty("long_name");
   axis.attributes = attributes.keywords();
-  // Of an axis it stays true: coordinates do not change.
+  // It stays true of other nodes of the axis.
   if (const std::string name = attributes.text_or_empty("standard_name"); !name.empty())
     axis.attributes.push_back({"standard_name", name, {}});
-  // These name data sets that are not carried over.
-  std::erase_if(axis.attributes, [](const Keyword& keyword) {
-    return keyword.name == "bounds" || keyword.name == "climatology";
+  constexpr std::string_view of_other_data_sets[] = {
+      "bounds", "climatology", "formula_terms", "edges", "ancillary_variables", "cell_measures"};
+  std::erase_if(axis.attributes, [&](const Keyword& keyword) {
+    return std::find(std::begin(of_other_data_sets), std::end(of_other_data_sets), keyword.name) !=
+           std::end(of_other_data_sets);
   });
 }
 
