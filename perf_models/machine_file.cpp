@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/json_text.hpp"
 #include "perf_models/machine_curves.hpp"
 #include "ringweave/error.hpp"
 
@@ -146,7 +147,7 @@ std::string machine_text(const Machine& machine) {
   for (const auto& [name, curve] : machine_curves) json[name] = json_of(machine.*curve);
   json["network"] = json_of(machine.network);
   if (machine.device) json["device"] = json_of(*machine.device);
-  return json.dump(1) + '\n';
+  return json_text(json, 1) + '\n';
 }
 
 Machine parse_machine(const std::string& text, const std::string& where) {

@@ -89,8 +89,8 @@ struct CaughtError {
   ErrorKind kind = ErrorKind::none;  ///< none: there was no exception
   std::string message;               ///< its what()
 };
-/// Describes the exception being handled: std::bad_alloc is a resource error, an unknown one
-/// internal.
+/// Describes the exception being handled: std::bad_alloc is a resource error, as is a
+/// std::system_error for want of memory or threads; an unknown one internal.
 CaughtError describe_current_exception() noexcept;
 
 }  // namespace ringweave

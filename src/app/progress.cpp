@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "base/terminal.hpp"
+
 namespace ringweave::detail::inline app {
 namespace {
 
@@ -65,12 +67,13 @@ double Progress::seconds_of_stage() const {
 }
 
 void Progress::show(const std::string& text, const char* end) {
-  if (style_ == Style::line) fmt::print(out_, "\r\033[K{}{}", text, end);
+  const std::string shown = terminal_text(text);
+  if (style_ == Style::line) std::fputs(("\r\033[K" + shown + end).c_str(), out_);
   if (style_ == Style::log) {
     const Clock::time_point now = Clock::now();
     if (std::chrono::duration<double>(now - logged_).count() < log_seconds_) return;
     logged_ = now;
-    fmt::print(out_, "{}\n", text);
+    std::fputs((shown + '\n').c_str(), out_);
   }
   std::fflush(out_);
 }

@@ -2,6 +2,7 @@
 #include "ringweave/error.hpp"
 
 #include <new>
+#include <system_error>
 
 namespace ringweave {
 
@@ -38,6 +39,11 @@ CaughtError describe_current_exception() noexcept {
     return {error.kind(), error.what()};
   } catch (const std::bad_alloc&) {
     return {ErrorKind::resource, "out of memory"};
+  } catch (const std::system_error& error) {
+    // No thread can be started, for example.
+    const bool is_short = error.code() == std::errc::resource_unavailable_try_again ||
+                          error.code() == std::errc::not_enough_memory;
+    return {is_short ? ErrorKind::resource : ErrorKind::internal, error.what()};
   } catch (const std::exception& error) {
     return {ErrorKind::internal, error.what()};
   } catch (...) {

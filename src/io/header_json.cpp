@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/json_text.hpp"
+
 namespace nlohmann {
 
 using namespace ringweave;
@@ -37,9 +39,7 @@ void adl_serializer<SharedGrid>::from_json(const json& encoded, SharedGrid& grid
 
 namespace ringweave::detail::inline io {
 
-std::string text_of(const nlohmann::json& encoded) {
-  return encoded.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
+std::string text_of(const nlohmann::json& encoded) { return json_text(encoded); }
 
 nlohmann::json json_of(const std::string& text) { return nlohmann::json::parse(text); }
 

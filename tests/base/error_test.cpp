@@ -5,6 +5,7 @@
 
 #include <new>
 #include <stdexcept>
+#include <system_error>
 
 namespace ringweave::detail::test {
 namespace {
@@ -56,6 +57,12 @@ TEST(Error, ForeignExceptionsAreDescribed) {
   EXPECT_EQ(foreign.kind, ErrorKind::internal);
   EXPECT_EQ(foreign.message, "index 7");
   EXPECT_EQ(caught([] { throw 7; }).kind, ErrorKind::internal);
+  const auto from_system = [](std::errc code) {
+    return caught([&] { throw std::system_error(std::make_error_code(code)); }).kind;
+  };
+  EXPECT_EQ(from_system(std::errc::resource_unavailable_try_again), ErrorKind::resource);
+  EXPECT_EQ(from_system(std::errc::not_enough_memory), ErrorKind::resource);
+  EXPECT_EQ(from_system(std::errc::invalid_argument), ErrorKind::internal);
 }
 
 TEST(Error, DataErrorsBeginWithThePlace) {

@@ -39,7 +39,7 @@ cstddef algorithm array complex cstdio cstdlib cstring functional map memory spa
 cstddef algorithm array complex cstdio cstdlib cstring functional map memory span string string_view vector: ptrdiff_t
 cstddef algorithm array complex cstdio cstdlib cstring functional map memory span string string_view vector: size_t
 cstdint: int16_t int32_t int64_t int8_t intptr_t uint16_t uint32_t uint64_t uint8_t uintptr_t
-cstdio: FILE fclose ferror fflush fgetc fopen fprintf fread fwrite printf puts rename rewind snprintf tmpfile
+cstdio: FILE fclose ferror fflush fgetc fopen fprintf fputs fread fwrite printf puts rename rewind snprintf tmpfile
 cstdio algorithm: remove
 cstdlib: _Exit abort aligned_alloc atexit atof atoi atoll exit free getenv malloc strtod strtol
 cstring: memcmp memcpy memmove memset strcmp strerror strlen
@@ -78,7 +78,7 @@ stdexcept: invalid_argument logic_error out_of_range runtime_error
 string: stod stoi stol stoll stoull string to_string
 string sstream fstream iostream: getline
 string_view: string_view
-system_error: generic_category system_category system_error
+system_error: generic_category make_error_code system_category system_error
 system_error charconv: errc
 system_error filesystem: error_code
 thread: this_thread thread

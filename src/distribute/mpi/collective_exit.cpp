@@ -5,9 +5,9 @@
 #include <mpi.h>
 
 #include <chrono>
-#include <cstdio>
 #include <thread>
 
+#include "base/terminal.hpp"
 #include "distribute/mpi/worst_error.hpp"
 #include "ringweave/communicator.hpp"
 #include "ringweave/mpi.hpp"
@@ -45,8 +45,7 @@ int CollectiveExit::join(ErrorKind verdict, const std::string& message, double g
 int CollectiveExit::finish(ErrorKind verdict, const std::string& message, double grace_seconds) {
   const WorstError worst = join_on(comm_, verdict, message, grace_seconds);
   if (worst.severity != 0 && worst.rank == comm_.rank()) {
-    std::fprintf(stderr, "%s\n", message.c_str());
-    std::fflush(stderr);
+    print_message(message);
   }
   return worst.severity;
 }

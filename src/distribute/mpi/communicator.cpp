@@ -12,6 +12,7 @@
 #include <numeric>
 
 #include "base/checked_cast.hpp"
+#include "base/terminal.hpp"
 #include "distribute/mpi/mpi_library.hpp"
 #include "ringweave/mpi.hpp"
 
@@ -224,8 +225,7 @@ Communicator Communicator::node_local() const {
 
 void Communicator::abort(ErrorKind kind, const std::string& message) const {
   std::fflush(stdout);
-  fmt::print(stderr, "ringweave: rank {}: {}: {}\n", rank(), name_of(kind), message);
-  std::fflush(stderr);
+  print_message(fmt::format("ringweave: rank {}: {}: {}", rank(), name_of(kind), message));
   if (mpi_runs()) {
     MPI_Abort(impl_->calls_mpi() ? impl_->handle : MPI_COMM_SELF, exit_code(kind));
   }
