@@ -78,17 +78,20 @@ struct RingSpec {
 /// nside 32768 is fine.
 class RingGrid {
  public:
+  static constexpr std::int64_t most_nside = 131072;                 ///< largest of HEALPix
+  static constexpr std::int64_t most_rings = std::int64_t{1} << 22;  ///< of other named kinds
+
   /// Makes HEALPix's grid, RING order, any nside >= 1 (also no power of two). Weight 4 pi / (12
   /// nside^2).
-  /// Error  UsageError unless nside is 1 to 2^29.
+  /// Error  UsageError unless nside is 1 to most_nside.
   ///
   /// From  Gorski et al. (2005), ApJ 622, 759
   static RingGrid healpix(std::int64_t nside);
   /// Makes a grid of Gauss-Legendre nodes, exact quadrature for degrees up to 2 n_rings - 1. n_phi
   /// 0: the least good FFT length >= 2 n_rings. first_longitude: of pixel 0 of every ring, degrees,
   /// as in names.
-  /// Error  UsageError unless n_rings is 1 to 2^30, n_phi 0 or more and first_longitude -360 to
-  ///        360, and when the number of pixels exceeds 64 bits.
+  /// Error  UsageError unless n_rings is 1 to most_rings, n_phi 0 or more and first_longitude -360
+  ///        to 360, and when the number of pixels exceeds 64 bits.
   static RingGrid gauss_legendre(std::int64_t n_rings, std::int64_t n_phi = 0,
                                  double first_longitude = 0);
   /// Makes an equidistant grid with both poles: theta = pi i / (n_rings - 1); Clenshaw-Curtis
@@ -108,7 +111,8 @@ class RingGrid {
   /// Makes the grid of a name: "healpix:512", "gauss:767[,NPHI[,LON]]" (lmax),
   /// "clenshaw:1025[,NPHI[,LON]]", "fejer:1024[,NPHI[,LON]]"; LON is the longitude of pixel 0 in
   /// degrees.
-  /// Error  UsageError for any other name, and as for the grid of that kind.
+  /// Error  UsageError for any other name, LMAX or NRINGS above 2^20, and as for the grid of that
+  ///        kind.
   static RingGrid from_name(const std::string& name);
 
   /// Returns the grid with only these rings (cut sky), ascending; source_pixel keeps their places

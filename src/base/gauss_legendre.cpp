@@ -93,6 +93,8 @@ std::vector<QuadratureNode> gauss_legendre_nodes(std::int64_t n) {
   const Real leading = stieltjes_leading(n);
   const Real nu = static_cast<Real>(n) + Real{0.5};
   constexpr Real near_pole = 40;  // beyond it the terms of Stieltjes' series reach 1e-19
+  constexpr std::int64_t worth_threads = 4096;
+#pragma omp parallel for schedule(dynamic, 16) if (n >= worth_threads)
   for (std::int64_t k = 0; k < (n + 1) / 2; ++k) {
     const Real first = (static_cast<Real>(k) + Real{0.75}) * pi / nu;
     Real theta = first + std::cos(first) / std::sin(first) / (8 * nu * nu);

@@ -14,7 +14,7 @@ struct QuadratureNode {
   double weight = 0;     ///< the weights sum to 2
 };
 
-/// Computes Gauss-Legendre nodes from north to south, exact up to degree 2 n - 1. O(n).
+/// Computes Gauss-Legendre nodes from north to south, exact up to degree 2 n - 1. O(n), OpenMP.
 /// From   Stieltjes' series of P_n as in Hale & Townsend (2013), SIAM J. Sci. Comput. 35,
 ///        doi:10.1137/120889873
 std::vector<QuadratureNode> gauss_legendre_nodes(std::int64_t n);

@@ -12,7 +12,7 @@
 namespace ringweave::detail::inline io {
 
 /// The largest nside of maps that are read.
-constexpr std::int64_t max_nside = 131072;
+constexpr std::int64_t max_nside = RingGrid::most_nside;
 
 /// Converts between a pixel's number in the file's ordering and in RING order.
 /// Error  UsageError for NESTED on a grid that is not HEALPix with nside a power of two.

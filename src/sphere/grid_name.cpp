@@ -17,13 +17,16 @@ namespace {
                   name, reason));
 }
 
-std::int64_t parse_number(std::string_view name, std::string_view text) {
-  constexpr std::int64_t most = std::int64_t{1} << 40;
+// Plans of more rings take long, and no computer has the memory for their maps.
+constexpr std::int64_t most_named_rings = std::int64_t{1} << 20;
+constexpr std::int64_t most_pixels_of_ring = std::int64_t{1} << 40;
+
+std::int64_t parse_number(std::string_view name, std::string_view text, std::int64_t most) {
   std::int64_t value = 0;
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value);
   if (error != std::errc{} || stop != end || value < 0 || value > most) {
-    refuse(name, fmt::format("'{}' is not a whole number this grid can have", text));
+    refuse(name, fmt::format("'{}' is not a whole number up to {}", text, most));
   }
   return value;
 }
@@ -46,13 +49,14 @@ RingGrid RingGrid::from_name(const std::string& name) {
   const std::string_view kind = text.substr(0, colon);
   const std::string_view numbers = text.substr(colon + 1);
   const std::size_t comma = numbers.find(',');
-  const std::int64_t size = parse_number(name, numbers.substr(0, comma));
+  const std::int64_t size = parse_number(name, numbers.substr(0, comma),
+                                         kind == "healpix" ? most_nside : most_named_rings);
   std::int64_t n_phi = 0;
   double longitude = 0;
   if (comma != std::string_view::npos) {
     const std::string_view rest = numbers.substr(comma + 1);
     const std::size_t second = rest.find(',');
-    n_phi = parse_number(name, rest.substr(0, second));
+    n_phi = parse_number(name, rest.substr(0, second), most_pixels_of_ring);
     if (second != std::string_view::npos)
       longitude = parse_longitude(name, rest.substr(second + 1));
     if (n_phi == 0) refuse(name, "a ring has at least one pixel");

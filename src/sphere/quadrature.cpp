@@ -2,6 +2,8 @@
 #include "sphere/quadrature.hpp"
 
 #include <cmath>
+#include <complex>
+#include <limits>
 #include <numbers>
 #include <span>
 
@@ -47,6 +49,30 @@ Real cosine_weight(std::span<const Real> cosines, std::span<const Real> coeffici
   return 4 / static_cast<Real>(period) * (1 - sum);
 }
 
+/// Returns the same as cosine_weight() for n intervals without the sum: over all j it is 1 - pi / 2
+/// sin(theta), and the terms with j > n / 2 that this has in addition are summed by parts, again
+/// and again. The terms of that series fall like (k / (n sin(theta)))^k.
+Real cosine_weight_by_parts(std::int64_t n, Real theta) {
+  const Real sine = std::sin(theta);
+  const std::int64_t first = n / 2 + 1;
+  const Real begin = static_cast<Real>(2 * first - 1);
+  // sum_{j >= J} f(j) z^j, z = exp(2 i theta), has the terms z^J / (1 - z) (z / (1 - z))^k D^k f(J)
+  // with the forward differences D^k of f(j) = 2 / (4 j^2 - 1).
+  const std::complex<Real> step =
+      std::complex<Real>{0, 1} * std::polar(Real{1}, theta) / (2 * sine);
+  std::complex<Real> term = std::complex<Real>{0, 1} * std::polar(Real{1}, begin * theta) *
+                            (1 / (begin * (begin + 2) * sine));
+  Real tail = 0;
+  for (int k = 1; k < 60; ++k) {
+    tail += term.real();
+    term *= step * (-static_cast<Real>(k + 1) / (static_cast<Real>(first + k) + Real{0.5}));
+    if (std::abs(term) < std::numeric_limits<Real>::epsilon() * sine) break;
+  }
+  const Real degree = static_cast<Real>(n);
+  if (n % 2 == 0) tail += std::cos(degree * theta) / (degree * degree - 1);
+  return 2 / degree * (std::numbers::pi_v<Real> / 2 * sine + tail);
+}
+
 /// Computes nodes theta = std::numbers::pi_v<Real> (2 k + offset) / (2 intervals), k = 0..n-1, with
 /// the weights of cosine_weight.
 std::vector<QuadratureNode> equidistant_nodes(std::int64_t n, std::int64_t intervals,
@@ -59,14 +85,18 @@ std::vector<QuadratureNode> equidistant_nodes(std::int64_t n, std::int64_t inter
   }
   std::vector<QuadratureNode> nodes(to_size(n));
   const std::int64_t half = (n + 1) / 2;
+  constexpr Real near_pole = 45;  // beyond it the terms by parts fall to 1e-21 of the weight
 #pragma omp parallel for schedule(static)
   for (std::int64_t k = 0; k < half; ++k) {
     const std::int64_t s = 2 * k + offset;
     const Real theta =
         std::numbers::pi_v<Real> * static_cast<Real>(s) / static_cast<Real>(2 * intervals);
+    const Real sine = std::sin(theta);
+    const Real weight = static_cast<Real>(intervals) * sine < near_pole
+                            ? cosine_weight(cosines, coefficients, s)
+                            : cosine_weight_by_parts(intervals, theta);
     nodes[to_size(k)] = {static_cast<double>(theta), static_cast<double>(std::cos(theta)),
-                         static_cast<double>(std::sin(theta)),
-                         static_cast<double>(cosine_weight(cosines, coefficients, s))};
+                         static_cast<double>(sine), static_cast<double>(weight)};
   }
   return nodes;
 }

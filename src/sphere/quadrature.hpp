@@ -8,11 +8,10 @@
 
 namespace ringweave::detail::inline sphere {
 
-/// Computes nodes theta = pi k / (n - 1), n >= 2, exact up to degree n - 1. O(n^2), OpenMP: 0.3 s
-/// of one core at n = 32769.
+/// Computes nodes theta = pi k / (n - 1), n >= 2, exact up to degree n - 1. O(n), OpenMP.
 std::vector<QuadratureNode> clenshaw_curtis_nodes(std::int64_t n);
 
-/// Computes nodes theta = pi (k + 1/2) / n, exact up to degree n - 1. O(n^2), OpenMP.
+/// Computes nodes theta = pi (k + 1/2) / n, exact up to degree n - 1. O(n), OpenMP.
 std::vector<QuadratureNode> fejer_nodes(std::int64_t n);
 
 }  // namespace ringweave::detail::inline sphere

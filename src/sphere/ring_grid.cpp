@@ -67,10 +67,9 @@ std::int64_t good_fft_length(std::int64_t at_least) {
 
 void check_rings(const char* grid, std::int64_t n_rings, std::int64_t least, std::int64_t n_phi,
                  double first_longitude) {
-  constexpr std::int64_t most = std::int64_t{1} << 30;
-  if (n_rings < least || n_rings > most) {
-    throw UsageError(
-        fmt::format("a {} grid of {} rings; expected {} to {}", grid, n_rings, least, most));
+  if (n_rings < least || n_rings > RingGrid::most_rings) {
+    throw UsageError(fmt::format("a {} grid of {} rings; expected {} to {}", grid, n_rings, least,
+                                 RingGrid::most_rings));
   }
   if (n_phi < 0)
     throw UsageError(
@@ -174,9 +173,8 @@ void RingGrid::finish() {
 }
 
 RingGrid RingGrid::healpix(std::int64_t nside) {
-  constexpr std::int64_t most = std::int64_t{1} << 29;
-  if (nside < 1 || nside > most) {
-    throw UsageError(fmt::format("nside = {}; expected 1 to {}", nside, most));
+  if (nside < 1 || nside > most_nside) {
+    throw UsageError(fmt::format("nside = {}; expected 1 to {}", nside, most_nside));
   }
   std::vector<Ring> rings;
   rings.reserve(to_size(4 * nside - 1));

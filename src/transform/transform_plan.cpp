@@ -14,6 +14,7 @@
 #include "ringweave/error.hpp"
 #include "ringweave/execution.hpp"
 #include "ringweave/transform.hpp"
+#include "transform/significant_degrees.hpp"
 
 namespace ringweave {
 
@@ -209,8 +210,9 @@ std::int64_t TransformPlan::bytes_sent() const {
 }
 
 LegendreFlops TransformPlan::legendre_flops() const {
+  const SignificantDegrees significant(*spec.grid, limits);
   double degrees = 0;
-  for (const int m : alm.orders()) degrees += significant_degrees(*spec.grid, limits, m);
+  for (const int m : alm.orders()) degrees += significant.of(m);
   return flops_of(spec.fields, degrees);
 }
 
@@ -238,20 +240,6 @@ void detail::require_degrees(int lmax, int mmax) {
   if (lmax >= 0 && mmax >= -1 && mmax <= lmax) return;
   throw UsageError("lmax = " + std::to_string(lmax) + ", mmax = " + std::to_string(mmax) +
                    "; expected 0 <= mmax <= lmax, or mmax = -1 for lmax");
-}
-
-double detail::significant_degrees(const RingGrid& grid, const ModeLimits& limits, int m) {
-  // From l = max(m, (m - margin) / sin(theta)) on.
-  const double margin = std::max(100.0, 0.01 * limits.lmax());
-  const RingRange kept = limits.kept(m);
-  double degrees = 0;
-  for (const RingPair& pair : grid.pairs()) {
-    const std::int64_t ring = pair.north != RingPair::none ? pair.north : pair.south;
-    if (!kept.contains(ring)) continue;
-    const double first = pair.sin_theta > 0 ? (m - margin) / pair.sin_theta : m;
-    degrees += std::max(0.0, limits.lmax() + 1 - std::max<double>(m, first));
-  }
-  return degrees;
 }
 
 LegendreFlops detail::flops_of(const FieldSet& fields, double degrees) {

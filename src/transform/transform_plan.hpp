@@ -127,8 +127,6 @@ int passes_beside(const ExchangeOptions& exchange, std::int64_t pass_bytes,
 /// Returns which orders count on the rings of a transform, or on its fine rows.
 ModeLimits limits_of(const TransformSpec& spec, int max_spin);
 
-/// Degrees at which order m counts on the rings that keep it, summed over ring pairs.
-double significant_degrees(const RingGrid& grid, const ModeLimits& limits, int m);
 /// Returns the operations of `degrees` significant (l, m, pair): 6 for each of a scalar field, 24
 /// of a spin field (E/B pair).
 LegendreFlops flops_of(const FieldSet& fields, double degrees);

@@ -9,6 +9,7 @@
 #include "distribute/exchange/transpose_schedule.hpp"
 #include "ringweave/execution.hpp"
 #include "ringweave/transform.hpp"
+#include "transform/significant_degrees.hpp"
 
 namespace ringweave::detail::inline transform {
 namespace {
@@ -38,9 +39,8 @@ TransformScaling::TransformScaling(const TransformSpec& asked)
       fold_(FoldRule::for_grid(*spec_.grid, spec_.mmax)),
       legendre_work_(legendre_work(spec_, limits_)) {
   degrees_.resize(to_size(std::int64_t{spec_.mmax} + 1));
-#pragma omp parallel for schedule(dynamic, 64)
-  for (int m = 0; m <= spec_.mmax; ++m)
-    degrees_[to_size(std::int64_t{m})] = significant_degrees(*spec_.grid, limits_, m);
+  const SignificantDegrees significant(*spec_.grid, limits_);
+  for (int m = 0; m <= spec_.mmax; ++m) degrees_[to_size(std::int64_t{m})] = significant.of(m);
 }
 
 void TransformScaling::add_sizes(const Deal& deal, TransformShares& shares) const {

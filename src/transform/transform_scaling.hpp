@@ -47,7 +47,7 @@ struct TransformShares {
 /// Computes shares for any number of ranks, even for machines that do not exist. Not collective.
 class TransformScaling {
  public:
-  /// O(mmax x ring pairs).
+  /// O(n_rings + mmax log(n_rings)).
   explicit TransformScaling(const TransformSpec& asked);
   /// O(mmax + n_rings + n_ranks).
   TransformShares shares(int n_ranks) const;
@@ -64,7 +64,7 @@ class TransformScaling {
   ModeLimits scalar_limits_;  ///< distribute orders and rings
   FoldRule fold_;
   double legendre_work_;
-  std::vector<double> degrees_;  ///< [m] significant_degrees
+  std::vector<double> degrees_;  ///< [m] SignificantDegrees
 };
 
 }  // namespace ringweave::detail::inline transform

@@ -77,5 +77,40 @@ TEST(Quadrature, EquidistantNodesReachThePolesExactly) {
   EXPECT_NEAR(nodes.front().weight * (32768.0 * 32768.0 - 1), 1, 1e-14);
 }
 
+/// Returns the weight of theta = pi (k + 1/2) / n, by the sum over all multiples of it.
+long double summed_fejer_weight(std::int64_t n, std::int64_t k) {
+  const long double theta =
+      long_pi * (2 * static_cast<long double>(k) + 1) / (2 * static_cast<long double>(n));
+  long double sum = 0;
+  for (std::int64_t j = n / 2; j >= 1; --j) {
+    const auto degree = static_cast<long double>(j);
+    const long double b = 2 * j == n ? 1 : 2;
+    sum += b * std::cos(2 * degree * theta) / (4 * degree * degree - 1);
+  }
+  return 2 / static_cast<long double>(n) * (1 - sum);
+}
+
+TEST(Quadrature, EquidistantWeightsAreAccurateToRounding) {
+  for (const std::int64_t n : {91, 500, 10000, 10001}) {
+    const std::vector<QuadratureNode> nodes = fejer_nodes(n);
+    // Where sums end and series begin, n sin(theta) = 45, and further on.
+    for (const std::int64_t k :
+         {std::int64_t{0}, std::int64_t{10}, std::int64_t{13}, std::int64_t{14}, std::int64_t{15},
+          std::int64_t{16}, n / 4, n / 2 - 1}) {
+      const double expected = static_cast<double>(summed_fejer_weight(n, k));
+      EXPECT_NEAR(nodes[static_cast<std::size_t>(k)].weight / expected, 1, 4e-16) << n << ' ' << k;
+    }
+  }
+}
+
+TEST(Quadrature, WeightsOfManyNodesSumToTwo) {
+  constexpr std::int64_t n = 1 << 18;
+  for (const auto& nodes : {gauss_legendre_nodes(n), clenshaw_curtis_nodes(n), fejer_nodes(n)}) {
+    long double sum = 0;
+    for (const QuadratureNode& node : nodes) sum += node.weight;
+    EXPECT_NEAR(static_cast<double>(sum), 2, 1e-14);
+  }
+}
+
 }  // namespace
 }  // namespace ringweave::detail

@@ -230,6 +230,20 @@ TEST(RingGrid, BadNamesAreRefusedWithTheReason) {
               ThrowsMessage<UsageError>(HasSubstr("there is no kind 'healpxi'")));
 }
 
+TEST(RingGrid, LargeGridsAreRefusedBeforeAnythingIsComputed) {
+  EXPECT_EQ(RingGrid::healpix(RingGrid::most_nside).n_rings(), 4 * RingGrid::most_nside - 1);
+  for (const char* name : {"healpix:131073", "healpix:20000000", "gauss:1048577", "gauss:10000000",
+                           "clenshaw:10000000", "fejer:10000000", "healpix:536870912"}) {
+    EXPECT_THROW(RingGrid::from_name(name), UsageError) << name;
+  }
+  EXPECT_THAT([] { RingGrid::healpix(20000000); },
+              ThrowsMessage<UsageError>(HasSubstr("nside = 20000000; expected 1 to 131072")));
+  EXPECT_THAT(
+      [] { RingGrid::from_name("gauss:10000000"); },
+      ThrowsMessage<UsageError>(HasSubstr("'10000000' is not a whole number up to 1048576")));
+  EXPECT_THROW(RingGrid::fejer(RingGrid::most_rings + 1), UsageError);
+}
+
 TEST(RingGrid, BadUserRingsAreRefusedByNumber) {
   const double nan = std::nan("");
   EXPECT_THROW(RingGrid::from_rings({}), UsageError);
