@@ -132,9 +132,10 @@ UsageError without_command(const CLI::App& app, const std::vector<std::string>& 
   return UsageError("no command is given; " + expected);
 }
 
-/// Returns an error of the parser about these words of the command line in words for the user.
+/// Returns an error of the parser about these words of the command line, or about the configuration
+/// file, in words for the user.
 UsageError explained(const CLI::App& app, const std::vector<std::string>& words,
-                     const CLI::Error& error) {
+                     const ConfigFile& config, const CLI::Error& error) {
   const CLI::App* chosen = chosen_command(app);
   if (chosen == nullptr && dynamic_cast<const CLI::RequiredError*>(&error) != nullptr)
     return without_command(app, words);
@@ -157,7 +158,7 @@ UsageError explained(const CLI::App& app, const std::vector<std::string>& words,
   const bool is_given = std::any_of(words.begin(), words.end(), [&](const std::string& word) {
     return word.substr(0, word.find('=')) == option;
   });
-  const std::string place = is_given ? "" : config_place(app, option);
+  const std::string place = is_given ? "" : config_place(app, config, option);
   return UsageError(place + (place.empty() ? "" : ": ") + message + help);
 }
 
@@ -165,12 +166,13 @@ UsageError explained(const CLI::App& app, const std::vector<std::string>& words,
 
 ParsedCommand parse_command_line(int argc, const char* const* argv) {
   ParsedCommand parsed;
+  ConfigFile config;
   CLI::App app(overview, "ringweave");
   app.require_subcommand(1);
   app.set_help_flag("-h,--help", "Print this help and stop.")->group(common_group);
   app.set_version_flag("-V,--version", version_text, "Print versions of all parts and stop.")
       ->group(common_group);
-  app.config_formatter(std::make_shared<FlatConfig>(&app));
+  app.config_formatter(std::make_shared<FlatConfig>(app, config));
   app.set_config("--config", "",
                  "Options from a TOML file, e.g. `lmax = 512`; the command line overrules it, "
                  "unknown keys are errors. Default: none.")
@@ -217,8 +219,11 @@ ParsedCommand parse_command_line(int argc, const char* const* argv) {
                                  first, meant, meant.empty() ? ";" : ""));
   }
   commands.declare_named(words);
+  std::vector<std::string> without_config = words;
+  config = take_config_file(without_config);
+  parsed.config = config.path;
   try {
-    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
+    app.parse(std::vector<std::string>(without_config.rbegin(), without_config.rend()));
     parsed.used_configuration = used_options(app);
   } catch (const CLI::CallForHelp&) {
     const auto chosen = app.get_subcommands();
@@ -226,12 +231,12 @@ ParsedCommand parse_command_line(int argc, const char* const* argv) {
   } catch (const CLI::CallForVersion&) {
     parsed.text = version_text();
   } catch (const CLI::ConfigError& error) {
-    throw UsageError(config_error_text(app, error));
-  } catch (const CLI::FileError&) {
-    throw UsageError(fmt::format("--config {}: cannot be read; is it there?", config_file(app)));
+    throw UsageError(config_error_text(app, config, error));
+  } catch (const CLI::FileError& error) {
+    throw UsageError(error.what());
   } catch (const CLI::Error& error) {
     commands.declare_all();
-    throw explained(app, words, error);
+    throw explained(app, words, config, error);
   }
   return parsed;
 }

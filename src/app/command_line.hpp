@@ -14,6 +14,7 @@ struct ParsedCommand {
   CommonOptions common;
   std::string command_line;          ///< as typed
   std::string used_configuration;    ///< every option with its value, TOML
+  std::string config;                ///< the file of --config; empty without
   std::string text;                  ///< help or version to print instead of running the command
   bool resumes = false;              ///< replaces outputs that exist only in part, and a report
   bool plans_other_runs = false;     ///< whose --threads need not fit this computer

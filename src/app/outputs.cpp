@@ -2,6 +2,7 @@
 #include "app/outputs.hpp"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 
@@ -61,10 +62,16 @@ std::string one_name(const std::string& path) {
   return error ? path : name.string();
 }
 
+std::string one_file(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return one_name(path);
+  return fmt::format("number {} of device {}", status.st_ino, status.st_dev);
+}
+
 void Outputs::announce(const std::string& path, OutputContent content,
                        const std::string& own_input) {
   if (path.empty()) return;
-  announced_.push_back({path, !own_input.empty() && one_name(own_input) == one_name(path)});
+  announced_.push_back({path, !own_input.empty() && one_file(own_input) == one_file(path)});
   agree(comm_, [&] {
     if (!comm_.is_root()) return;
     require_name_of_file(path);
@@ -80,7 +87,7 @@ void Outputs::require_writable() const {
   agree(comm_, [&] {
     if (!comm_.is_root()) return;
     for (const auto& [path, replaces_input] : announced_) {
-      if (replaces_input || !inputs_.contains(one_name(path))) continue;
+      if (replaces_input || !inputs_.contains(one_file(path))) continue;
       throw UsageError(
           fmt::format("{}: is an input of this command; give the output another name", path));
     }

@@ -27,6 +27,9 @@ enum class OutputContent {
 /// Returns one name for all spellings of a path: links followed, . and .. resolved.
 std::string one_name(const std::string& path);
 
+/// Returns one text for all names of a file, hard links too; one_name() where there is no file.
+std::string one_file(const std::string& path);
+
 /// Files written by one command: announced and checked before any work, written under temporary
 /// names, and renamed together at the end, so that a command leaves all of its outputs or none. All
 /// collective.
@@ -44,7 +47,7 @@ class Outputs {
   void announce(const std::string& path, OutputContent content, const std::string& own_input = "");
   /// Names an input, which no output may replace. Not collective.
   void keep(const std::string& path) {
-    if (comm_.is_root() && !path.empty()) inputs_.insert(one_name(path));
+    if (comm_.is_root() && !path.empty()) inputs_.insert(one_file(path));
   }
   /// Checks all outputs that were announced, when options and inputs are known to be right. Error
   /// UsageError (an input, exists, not a regular file), ResourceError (cannot be written).
@@ -64,9 +67,9 @@ class Outputs {
     bool replaces_input;
   };
   std::vector<Announced> announced_;
-  // On rank 0, as one_name().
-  std::set<std::string> names_;  ///< of the announced
-  std::set<std::string> inputs_;
+  // On rank 0.
+  std::set<std::string> names_;   ///< of the announced, as one_name()
+  std::set<std::string> inputs_;  ///< as one_file()
   std::vector<std::unique_ptr<AtomicOutput>> begun_;
 };
 

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/program.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <malloc.h>
 #include <omp.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <functional>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <vector>
 
 #include "app/command_line.hpp"
@@ -21,6 +23,8 @@
 #include "app/maps/stop_request.hpp"
 #include "app/predict/machine_choice.hpp"
 #include "app/run.hpp"
+#include "app/threads.hpp"
+#include "base/terminal.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "distribute/mpi/collective_exit.hpp"
 #include "ringweave/communicator.hpp"
@@ -39,18 +43,6 @@ std::int64_t digest(const std::string& text) {
   return static_cast<std::int64_t>(std::hash<std::string>{}(text));
 }
 
-/// Sets the number of threads: --threads, else OMP_NUM_THREADS, else this rank's share of the node.
-/// Without either, every rank of an unbound job would start as many threads as the node has cores.
-void set_threads(const Communicator& comm, int asked) {
-  const int ranks_on_node = comm.node_local().size();
-  if (asked > 0) {
-    omp_set_num_threads(asked);
-  } else if (std::getenv("OMP_NUM_THREADS") == nullptr) {
-    const int cores = static_cast<int>(std::thread::hardware_concurrency());
-    omp_set_num_threads(std::clamp(cores / ranks_on_node, 1, omp_get_num_procs()));
-  }
-}
-
 void warn_of_threads(Run& run) {
   const int n_cores = omp_get_num_procs();
   if (run.options.threads <= n_cores) return;
@@ -61,16 +53,28 @@ void warn_of_threads(Run& run) {
                   run.options.threads, n_cores));
 }
 
+/// Throws a ResourceError where something could not be printed.
+void require_printed() {
+  const int error = take_output_error();
+  if (error == 0) return;
+  throw ResourceError(fmt::format(
+      "stdout: cannot be written: {}; what this command prints is incomplete, files that it writes "
+      "are in place",
+      std::strerror(error)));
+}
+
 /// Runs the command line and returns the exit code. Throws Errors.
 int work(const Communicator& comm, int argc, const char* const* argv) {
+  take_output_error();  // of a command before
   require_full_launch(comm);
   const ParsedCommand parsed = agreed(comm, [&] { return parse_command_line(argc, argv); });
   agree_same(comm, "the command and its options", digest(parsed.used_configuration));
   if (!parsed.text.empty()) {
-    if (comm.is_root()) fmt::print("{}\n", parsed.text);
+    if (comm.is_root()) print_output(parsed.text);
+    agree(comm, require_printed);
     return 0;
   }
-  set_threads(comm, parsed.common.threads);
+  set_threads(comm, parsed.plans_other_runs ? 0 : parsed.common.threads);
   Run run{comm,
           parsed.common,
           parsed.command_line,
@@ -85,18 +89,30 @@ int work(const Communicator& comm, int argc, const char* const* argv) {
           {}};
   if (!parsed.plans_other_runs) warn_of_threads(run);
   run.outputs.announce(run.options.report, OutputContent::report);
-  run.outputs.keep(run.options.machine);
+  run.outputs.keep(machine_name(run.options.machine));
+  run.outputs.keep(parsed.config);
   const int code = parsed.execute(run);
   tell_stages(run);
   write_report(run);
   run.outputs.commit();
   if (!run.conclusion.empty()) run.print_line(run.conclusion);
+  agree(comm, require_printed);
   return code;
+}
+
+/// Opens the standard streams that are closed: a file that is opened would get the number of one,
+/// and what is printed would be written into it. stdout stays one that cannot be written.
+void open_standard_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(stream, F_GETFD) < 0)
+      ::open("/dev/null", stream == STDERR_FILENO ? O_WRONLY : O_RDONLY);
+  }
 }
 
 }  // namespace
 
 void prepare_process() {
+  open_standard_streams();
   // Without the signal, a write beyond the file size limit fails with an error and a message.
   std::signal(SIGXFSZ, SIG_IGN);
   // Freed blocks of a megabyte and more return to the system at once, so that resident memory is
@@ -113,21 +129,23 @@ void prepare_process() {
 
 bool answer_without_mpi(int argc, const char* const* argv) {
   // Others are read once, because --config may name a pipe.
-  const std::vector<std::string_view> words(argv + 1, argv + argc);
+  const std::vector<std::string_view> words(argv + std::min(1, argc), argv + argc);
   constexpr std::array<std::string_view, 5> asks{"-h", "--help", "-V", "--version", "help"};
   const bool asks_for_text =
       words.empty() || std::any_of(words.begin(), words.end(), [&](std::string_view word) {
         return std::find(asks.begin(), asks.end(), word) != asks.end();
       });
   if (!asks_for_text || is_launched()) return false;
+  std::string text;
   try {
-    const std::string text = parse_command_line(argc, argv).text;
-    if (text.empty()) return false;
-    fmt::print("{}\n", text);
-    return true;
+    text = parse_command_line(argc, argv).text;
   } catch (...) {
-    return false;  // run_command() meets and reports it again
+    // run_command() meets and reports it again
   }
+  if (text.empty()) return false;
+  print_output(text);
+  require_printed();
+  return true;
 }
 
 int run_command(const Communicator& comm, int argc, const char* const* argv) {

@@ -10,7 +10,7 @@ void prepare_process();
 
 /// Prints the text that a command line asks for (--help, --version) and returns true, where no
 /// launcher started this process; returns false where MPI must start: to run a command, or to
-/// report an error.
+/// report an error. Error  ResourceError (stdout cannot be written).
 bool answer_without_mpi(int argc, const char* const* argv);
 
 /// Runs a command line of the program and returns its exit code, the same on all ranks. Errors are

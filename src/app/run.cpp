@@ -6,7 +6,6 @@
 #include <omp.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <ctime>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -15,7 +14,9 @@
 
 #include "app/cli/build_information.hpp"
 #include "app/cli/version.hpp"
+#include "base/json_text.hpp"
 #include "base/memory_meter.hpp"
+#include "base/terminal.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "ringweave/error.hpp"
 
@@ -65,15 +66,13 @@ Provenance Run::provenance(const std::string& input) const {
   provenance.version = full_version();
   provenance.date = utc_now();
   provenance.command_line = command_line;
-  provenance.config_json = json_of_configuration(used_configuration).dump();
+  provenance.config_json = json_text(json_of_configuration(used_configuration));
   return provenance;
 }
 
 void Run::print_line(const std::string& line) {
   progress.finish();
-  if (!comm.is_root()) return;
-  std::puts(line.c_str());
-  std::fflush(stdout);
+  if (comm.is_root()) print_output(line);
 }
 
 void Run::detail(const std::string& line) {
@@ -85,7 +84,7 @@ namespace {
 void tell(Run& run, const std::string& line) {
   if (!run.printed_notes.insert(line).second) return;
   run.progress.finish();
-  if (run.comm.is_root()) fmt::print(stderr, "{}\n", line);
+  if (run.comm.is_root()) print_message(line);
 }
 
 }  // namespace
@@ -166,7 +165,7 @@ void write_report(Run& run) {
   report["files"] = files;
   report["memory"] = memory;
 
-  write_text(run, run.options.report, report.dump(2) + '\n');
+  write_text(run, run.options.report, json_text(report, 2) + '\n');
 }
 
 void write_text(Run& run, const std::string& path, const std::string& text) {

@@ -2,12 +2,14 @@
 #include "app/command_line.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "support/expect_error.hpp"
@@ -45,6 +47,10 @@ class Configuration : public testing::Test {
   ~Configuration() override { std::remove(path_.c_str()); }
   Words with(const std::string& text) const {
     std::ofstream(path_) << text;
+    return {"--config", path_};
+  }
+  Words with_pipe() const {
+    EXPECT_EQ(::mkfifo(path_.c_str(), 0600), 0);
     return {"--config", path_};
   }
 
@@ -111,7 +117,13 @@ TEST(CommandLine, NumbersOutOfRangeAreRefusedByAShortMessage) {
   expect_refused("--tol: 2 is not a number from 1e-15 to 1", smooth + Words{"--tol", "2"});
   expect_refused("--tol", smooth + Words{"--tol", "0"});
   expect_refused("--threads", smooth + Words{"--threads", "0"});
+  expect_refused("--threads", smooth + Words{"--threads", "100000"});
   expect_refused("--batch", smooth + Words{"--batch", "0"});
+  expect_refused("--nside: 20000000 is not a number from 1 to 131072",
+                 synthesize + Words{"--nside", "20000000"});
+  expect_refused("--iter: 2147483647 is not a number from 0 to 100000",
+                 smooth + Words{"--iter", "2147483647"});
+  expect_refused("--lmax", smooth + Words{"--lmax", "2147483647"});
   expect_refused("--error", smooth_on_rings + Words{"--error", "-1"});
   const Thrown thrown = thrown_by([] { parsed(synthesize + Words{"--nside", "0"}); });
   EXPECT_LT(thrown.message.size(), 200u) << thrown.message;
@@ -213,6 +225,32 @@ TEST_F(Configuration, OfOneCommandMayHaveCommonOptionsOfAnother) {
   const ParsedCommand command =
       parsed(smooth + with("[smooth]\nthreads = 2\n[analyze]\nthreads = 1\n"));
   EXPECT_EQ(command.common.threads, 2);
+}
+
+TEST_F(Configuration, MayComeFromAPipe) {
+  const Words pipe = with_pipe();
+  std::thread writer([&] { std::ofstream(pipe.back()) << "fwhm = \"2deg\"\nlmax = many\n"; });
+  expect_refused("line 2: --lmax: ", Words{"smooth", "in.fits", "out.fits"} + pipe);
+  writer.join();
+  expect_refused("is a pipe from which nothing came for 2 s", smooth + pipe);
+}
+
+TEST_F(Configuration, IsATextOfOptionsAndNoOtherFile) {
+  expect_refused("--config /dev/zero: is neither a file nor a pipe",
+                 smooth + Words{"--config", "/dev/zero"});
+  expect_refused("--config /: is a folder", smooth + Words{"--config=/"});
+  expect_refused("has more than 256 KiB", smooth + with("title = \"" + std::string(300000, 'a')));
+  expect_refused("--config: is given twice", smooth + with("") + with(""));
+  EXPECT_FALSE(parsed(smooth + Words{"--config", "none.toml", "--help"}).text.empty());
+}
+
+TEST_F(Configuration, NamesOfManyPartsAreRefusedAtOnce) {
+  std::string many = "a";
+  for (int i = 0; i < 20000; ++i) many += ".a";
+  expect_refused("line 1: unknown table [a.a.a.", smooth + with('[' + many + "]\nlmax = 3\n"));
+  expect_refused("line 2: unknown key a.a.a.", smooth + with("lmax = 3\n" + many + " = 3\n"));
+  const Thrown thrown = thrown_by([&] { parsed(smooth + with('[' + many + "]\n")); });
+  EXPECT_LT(thrown.message.size(), 400u);
 }
 
 TEST_F(Configuration, WithUnknownKeysOrBadValuesIsRefused) {

@@ -30,7 +30,7 @@ void declare_common(CLI::App& app, CommonOptions& options) {
       .value("--threads", options.threads, "N",
              "OpenMP threads of each rank. Default: OMP_NUM_THREADS, else the cores of a node "
              "divided among its ranks.")
-      ->check(positive_number());
+      ->check(number_within(1, 65536));
   group
       .choice("--progress", options.progress, {"auto", "on", "off"},
               "Shows the work under way and how long it will take: a line on the terminal, without "
@@ -151,7 +151,7 @@ void declare_smooth(CLI::App& command, SmoothOptions& options) {
   group
       .value("--nside", options.transform.nside, "N",
              "HEALPix resolution of the smoothed map. Default: that of the map.")
-      ->check(positive_number());
+      ->check(nside_number());
   group.value("--grid", options.transform.grid, "GRID",
               "Another grid of the smoothed map, e.g. gauss:767. Default: that of the map.");
   group
@@ -230,11 +230,11 @@ void declare_alm(CLI::App& command, AlmOptions& options) {
   group.choice("--take", options.take, {"T", "E", "B"},
                "Write this component alone, as that of a scalar field. Default: all.");
   group.value("--lmax", options.lmax, "L", "Highest degree. Default: that of the input.")
-      ->check(non_negative_number());
+      ->check(degree_number());
   group
       .value("--mmax", options.mmax, "M",
              "Highest order. Default: that of the input, or lmax if the input has all.")
-      ->check(non_negative_number());
+      ->check(degree_number());
   group.choice("--precision", options.precision, {"single", "double"},
                "Storage of the a_lm. Default: that of the input.");
 }
@@ -267,7 +267,7 @@ void declare_interpolate(CLI::App& command, InterpolateOptions& options) {
       .value("--spin", options.spin, "S",
              "Spin of the field that two components of a_lm are; its values are two, as Q and U of "
              "spin 2. Default: 2 for E and B.")
-      ->check(non_negative_number());
+      ->check(degree_number());
   declare_variable(command, options.variable);
   declare_transform(
       command, options.transform, {"T", "TQU", "QU"},
@@ -327,7 +327,7 @@ void declare_lens(CLI::App& command, LensOptions& options) {
   group
       .value("--lensed-lmax", options.lensed_lmax, "L",
              "Keep the degrees of the lensed map up to this one. Default: all that the grid shows.")
-      ->check(non_negative_number());
+      ->check(degree_number());
   group.flag("--no-rotation", options.no_rotation,
              "Do not turn Q and U with the frame that is carried to the new place.");
   group
@@ -343,7 +343,7 @@ void declare_lens(CLI::App& command, LensOptions& options) {
           "--iter", options.n_iter, "N",
           "Jacobi corrections of the analysis of a map (--inverse, --lensed-lmax). Default: 3, on "
           "exact grids 0.")
-      ->check(non_negative_number());
+      ->check(iteration_number());
   group
       .value("--epsilon", options.epsilon, "X",
              "Rms error of the values over the rms of the field, 1e-13 to 0.1.")
@@ -416,7 +416,7 @@ void declare_gyroaverage(CLI::App& command, GyroaverageOptions& options) {
       .value("--padding", options.padding, "NODES",
              "--method dct: nodes of zeros added at each end of an axis with boundary zero. "
              "Default: the least, half of each radius.")
-      ->check(non_negative_number());
+      ->check(number_within(0, 1e9));
   group.value("--domain", options.domain, "X0:X1,Y0:Y1",
               "Coordinates of the outermost nodes, for files without; of a periodic axis X1 is "
               "where it repeats. Default: those of the file.");

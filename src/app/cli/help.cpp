@@ -46,7 +46,7 @@ constexpr std::string_view exit_status_text = R"(0   done
 2   usage: an option, an output that exists or whose folder does not,
     something this build lacks
 3   data: an input is missing or broken, bad values
-4   no memory, no disk, no device
+4   no memory, no disk, no threads, no device
 5   another rank failed
 70  a bug of ours; please report it
 75  stopped early; a restart continues)";

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "base/device.hpp"
+#include "ringweave/grid.hpp"
 
 namespace ringweave::detail::inline app {
 namespace {
@@ -43,6 +44,13 @@ CLI::Validator number_within(double low, double high) {
   return CLI::Validator(error, "");
 }
 
+CLI::Validator nside_number() {
+  return number_within(1, static_cast<double>(RingGrid::most_nside));
+}
+
+CLI::Validator degree_number() { return number_within(0, 4'000'000); }
+CLI::Validator iteration_number() { return number_within(0, 100'000); }
+
 CLI::Option* OptionGroup::choice(const std::string& name, std::string& target,
                                  const std::vector<std::string>& words, std::string text) const {
   if (name == "--backend" && cuda_version().empty()) text += " Not in this build: cuda.";
@@ -71,7 +79,7 @@ void declare_grid(CLI::App& command, TransformOptions& options) {
   group
       .value("--nside", options.nside, "N",
              "HEALPix resolution of the map, any N of 1 or more; the same as --grid healpix:N.")
-      ->check(positive_number());
+      ->check(nside_number());
   group.value(
       "--grid", options.grid, "GRID",
       "Grid of the map: healpix:NSIDE, gauss:LMAX[,NPHI[,LON]], "
@@ -102,9 +110,9 @@ void declare_transform(CLI::App& command, TransformOptions& options,
   const OptionGroup group(command, transform_group);
   group
       .value("--lmax", options.lmax, "L", std::string("Highest degree. Default: ") + defaults.lmax)
-      ->check(non_negative_number());
+      ->check(degree_number());
   group.value("--mmax", options.mmax, "M", std::string("Highest order. Default: ") + defaults.mmax)
-      ->check(non_negative_number());
+      ->check(degree_number());
   const bool has_all = std::find(fields.begin(), fields.end(), "all") != fields.end();
   group.choice("--fields", options.fields, fields,
                std::string("Fields of the transform") +
@@ -128,7 +136,7 @@ void declare_analysis(CLI::App& command, AnalysisOptions& options,
                           std::string("Jacobi corrections of the analysis, two transforms each. "
                                       "Default: ") +
                               texts.default_iter)
-                   ->check(non_negative_number());
+                   ->check(iteration_number());
   group
       .value("--tol", options.tolerance, "X",
              "Conjugate gradients until the relative residual is at most X, 1e-15 to 1, or 100 "

@@ -20,6 +20,12 @@ inline constexpr const char* own_group = "Options";
 CLI::Validator positive_number();
 CLI::Validator non_negative_number();
 CLI::Validator number_within(double low, double high);
+/// An nside of HEALPix.
+CLI::Validator nside_number();
+/// A degree or order: ten times those of the largest grids at most.
+CLI::Validator degree_number();
+/// A number of iterations that may end.
+CLI::Validator iteration_number();
 
 /// Adds the options of one group of a command, each with the type that --help shows.
 class OptionGroup {

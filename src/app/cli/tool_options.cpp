@@ -51,7 +51,7 @@ void declare_compare(CLI::App& command, CompareOptions& options) {
       .value("--lmax", options.lmax, "L",
              "Spectra: compare up to this degree. Default: all, of which both must have the same "
              "number.")
-      ->check(non_negative_number());
+      ->check(degree_number());
   declare_variable(command, options.variable);
   declare_cl_kind(command, options.cl_kind, "Spectra whose header does not say");
 }
@@ -129,12 +129,12 @@ void declare_calibrate(CLI::App& command, CalibrateOptions& options) {
              "Machine file to write, .json. Files are timed in its folder.")
       ->capture_default_str();
   group.value("--nside", options.nside, "N", "Largest HEALPix resolution that is timed.")
-      ->check(positive_number())
+      ->check(nside_number())
       ->capture_default_str();
   group
       .value("--repeats", options.repeats, "N",
              "Repetitions; costs are means without the extremes.")
-      ->check(positive_number())
+      ->check(number_within(1, 10000))
       ->capture_default_str();
   group
       .choice("--backend", options.backend, {"auto", "host", "cuda"},
@@ -190,10 +190,9 @@ void declare_split(CLI::App& command, SplitOptions& options) {
   group.value("--input-cl", options.input_cl, "FILE",
               "Spectrum (TT) of the maps, which weights the error. Default: white noise.");
   declare_cl_kind(command, options.cl_kind, "--cl and --input-cl, whatever their headers say");
-  group.value("--lmax", options.lmax, "L", "Highest degree of the kernel.")
-      ->check(non_negative_number());
+  group.value("--lmax", options.lmax, "L", "Highest degree of the kernel.")->check(degree_number());
   group.value("--nside", options.nside, "N", "HEALPix resolution of the maps.")
-      ->check(positive_number());
+      ->check(nside_number());
   group.value("--error", options.error, "X", "Relative rms error allowed.")
       ->check(positive_number())
       ->capture_default_str();
@@ -217,10 +216,10 @@ void declare_jobs(CLI::App& command, JobsOptions& options, const std::vector<std
   group.argument("KIND", options.kind, fmt::format("One of {}.", fmt::join(kinds, ", ")))
       ->check(CLI::IsMember(kinds).description(""));
   group.value("--nside", options.nside, "N", "HEALPix resolution of the maps.")
-      ->check(positive_number())
+      ->check(nside_number())
       ->required();
   group.value("--lmax", options.lmax, "L", "Highest degree. Default: 3 nside - 1.")
-      ->check(non_negative_number());
+      ->check(degree_number());
   group.choice("--fields", options.fields, {"T", "TQU", "QU"}, "Fields of the transform.")
       ->capture_default_str();
   group

@@ -253,6 +253,7 @@ int values_of_alm(Run& run, const InterpolateOptions& options) {
                choice,
                spec,
                storage_precision(asked.precision, header.precision)};
+  require_memory_for(run.comm, spec, job.held());
   choose_backend(run, job);
   require_points(run, job);
   PointTransform transform = planned_transform(run, job);
@@ -335,6 +336,7 @@ int adjoint_of_values(Run& run, const InterpolateOptions& options) {
                choice,
                spec,
                storage_precision(asked.precision, values.header.precision)};
+  require_memory_for(run.comm, spec, job.held());
   choose_backend(run, job);
   require_points(run, job);
   PointTransform transform = planned_transform(run, job);

@@ -61,6 +61,11 @@ struct Job {
 };
 
 void require_word(const char* option, const std::string& value) {
+  constexpr std::size_t most_letters = 250;
+  if (value.size() > most_letters) {
+    throw UsageError(fmt::format("{}: a name of {} letters; expected at most {}", option,
+                                 value.size(), most_letters));
+  }
   constexpr const char* allowed =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.,+-";
   if (value.find_first_not_of(allowed) == std::string::npos) return;

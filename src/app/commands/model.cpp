@@ -17,6 +17,7 @@
 #include "app/predict/scaling_prediction.hpp"
 #include "app/stage_places.hpp"
 #include "app/transform_setup.hpp"
+#include "base/json_text.hpp"
 #include "ringweave/transform.hpp"
 
 namespace ringweave::detail::inline app {
@@ -108,8 +109,9 @@ StagePlaces stages_of(const Run& run, const ModelOptions& options) {
 }
 
 ScalingPlace place_of(const Run& run, const StagePlaces& stages) {
-  const bool asked = run.options.threads > 0 || std::getenv("OMP_NUM_THREADS") != nullptr;
-  return {place_of(stages), asked ? omp_get_max_threads() : run.machine.n_threads,
+  const bool in_environment = std::getenv("OMP_NUM_THREADS") != nullptr;
+  const int usual = in_environment ? omp_get_max_threads() : run.machine.n_threads;
+  return {place_of(stages), run.options.threads > 0 ? run.options.threads : usual,
           stages.on_device()};
 }
 
@@ -372,7 +374,7 @@ int model(Run& run, const ModelOptions& options) {
     json["scaling_ends_because"] = name_of(end->cause);
   }
   for (const ScalingPrediction& row : rows) json["rows"].push_back(json_of(row));
-  write_text(run, options.json, json.dump(1) + '\n');
+  write_text(run, options.json, json_text(json, 1) + '\n');
   return 0;
 }
 

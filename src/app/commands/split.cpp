@@ -16,6 +16,7 @@
 #include "app/smooth/smooth_kernel.hpp"
 #include "app/table_input.hpp"
 #include "base/checked_cast.hpp"
+#include "base/json_text.hpp"
 #include "convolve/ring/ring_convolution_estimate.hpp"
 #include "convolve/split/split_costs.hpp"
 #include "distribute/mpi/agree.hpp"
@@ -99,7 +100,7 @@ std::optional<Estimate> rings_alone(const Run& run, const KernelSplitSpec& spec,
   try {
     rings.kernels = {RadialKernel::from_beam(spec.k_l, support)};
     const RingConvolutionPlan plan(rings, 0, spec.n_ranks);
-    return estimate_convolution(plan, run.machine, {Backend::host, omp_get_max_threads()}).total();
+    return estimate_convolution(plan, run.machine, {Backend::host, spec.n_threads}).total();
   } catch (const UsageError&) {
     return std::nullopt;
   }
@@ -202,7 +203,7 @@ int split(Run& run, const SplitOptions& options) {
   run.outputs.require_writable();
   run.progress.stage("searching");
   spec.n_ranks = options.ranks > 0 ? options.ranks : run.comm.size();
-  spec.n_threads = omp_get_max_threads();
+  spec.n_threads = run.options.threads > 0 ? run.options.threads : omp_get_max_threads();
   spec.machine = std::make_shared<const SplitMachine>(SplitMachine{&run.machine});
   const KernelSplit split = agreed(run.comm, [&] { return KernelSplit(spec); });
   const std::optional<Estimate> rings = rings_alone(run, spec, grid);
@@ -226,7 +227,7 @@ int split(Run& run, const SplitOptions& options) {
   json.update(json_of(split, spec));
   put(json, "harmonic_only_", split.harmonic_only());
   put(json, "rings_only_", rings);
-  write_text(run, options.json, json.dump(1) + '\n');
+  write_text(run, options.json, json_text(json, 1) + '\n');
   return 0;
 }
 

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <set>
 #include <sstream>
@@ -14,6 +13,7 @@
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "io/atomic_output.hpp"
+#include "io/input_file.hpp"
 #include "ringweave/error.hpp"
 
 namespace ringweave::detail::inline app {
@@ -21,6 +21,7 @@ namespace {
 
 // A larger number is probably a typing error, and would need memory for the names.
 constexpr std::uint64_t most_seeds = 1'000'000;
+constexpr std::int64_t most_list_bytes = std::int64_t{64} << 20;
 
 std::uint64_t parse_seed(std::string_view text, const std::string& all) {
   std::uint64_t value = 0;
@@ -44,7 +45,9 @@ std::string filled(std::string text, const std::string& place, const std::string
 /// be replaced before it is read.
 void require_apart(const std::vector<MapTask>& tasks, const MapsOptions& options) {
   std::map<std::string, std::size_t> outputs;
+  std::map<std::string, std::size_t> files_of_outputs;
   for (std::size_t i = 0; i < tasks.size(); ++i) {
+    files_of_outputs.try_emplace(one_file(tasks[i].output), i);
     const auto [found, is_new] = outputs.try_emplace(one_name(tasks[i].output), i);
     if (is_new) continue;
     const MapTask& other = tasks[found->second];
@@ -56,8 +59,8 @@ void require_apart(const std::vector<MapTask>& tasks, const MapsOptions& options
   }
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     if (tasks[i].input.empty()) continue;
-    const auto found = outputs.find(one_name(tasks[i].input));
-    if (found == outputs.end() || (found->second == i && !options.resume)) continue;
+    const auto found = files_of_outputs.find(one_file(tasks[i].input));
+    if (found == files_of_outputs.end() || (found->second == i && !options.resume)) continue;
     throw UsageError(fmt::format("{}: is an input too; give the outputs other names",
                                  tasks[found->second].output));
   }
@@ -111,12 +114,7 @@ std::vector<std::string> read_names(const Communicator& comm, const std::string&
   std::string text;
   agree(comm, [&] {
     if (!comm.is_root()) return;
-    std::ifstream file(path);
-    std::ostringstream all;
-    if (file) all << file.rdbuf();
-    if (!file || !is_there(path))
-      throw DataError(path, "cannot be read; expected a text file with one map per line");
-    text = all.str();
+    text = read_input_text(path, most_list_bytes);
   });
   std::istringstream lines(comm.broadcast(text, 0));
   std::vector<std::string> names;

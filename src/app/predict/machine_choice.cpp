@@ -7,8 +7,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
+#include <system_error>
 
 #include "distribute/mpi/agree.hpp"
 #include "io/input_file.hpp"
@@ -17,24 +16,27 @@
 
 namespace ringweave::detail::inline app {
 
+std::string machine_name(const std::string& option) {
+  const char* usual = std::getenv("RINGWEAVE_MACHINE");
+  return !option.empty() || usual == nullptr ? option : usual;
+}
+
 Machine choose_machine(const Communicator& comm, const std::string& option) {
   return agreed(comm, [&] {
-    const char* usual = std::getenv("RINGWEAVE_MACHINE");
-    const std::string name = !option.empty() ? option : usual != nullptr ? usual : "";
+    const std::string name = machine_name(option);
     if (name.empty()) return typical_machine();
     const std::vector<std::string> described = described_machine_names();
     if (std::find(described.begin(), described.end(), name) != described.end())
       return described_machine(name);
-    if (!std::filesystem::exists(name)) {
+    std::error_code error;
+    if (!std::filesystem::exists(name, error) && !error) {
       throw UsageError(
           fmt::format("machine {}: no file and no described machine has this name; `ringweave "
                       "calibrate` writes a file, and described are {}",
                       name, fmt::join(described, ", ")));
     }
-    check_input_file(name);
-    std::ifstream file(name);
-    const std::string text{std::istreambuf_iterator<char>(file), {}};
-    return parse_machine(text, name);
+    constexpr std::int64_t most_bytes = std::int64_t{16} << 20;
+    return parse_machine(read_input_text(name, most_bytes), name);
   });
 }
 

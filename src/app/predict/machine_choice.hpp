@@ -8,6 +8,10 @@
 
 namespace ringweave::detail::inline app {
 
+/// Returns the name of a machine or of its file: that of --machine (`option`), else of
+/// RINGWEAVE_MACHINE; empty without.
+std::string machine_name(const std::string& option);
+
 /// Returns the machine of --machine, else of RINGWEAVE_MACHINE, else the typical one. A machine is
 /// given by the name of a described machine or by a file. Collective. Error  DataError when the
 /// file is missing or not a machine file.

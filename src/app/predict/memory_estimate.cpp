@@ -292,6 +292,14 @@ void require_memory_for(const Communicator& comm, const TransformSpec& spec, Pre
                  "lower --lmax");
 }
 
+void require_memory_for(const Communicator& comm, const PointSpec& spec, Precision precision) {
+  const auto real_bytes = static_cast<double>(bytes_of(precision) * spec.fields.n_components());
+  const double alm =
+      static_cast<double>(AlmLayout::full_size(spec.lmax, spec.mmax)) * 2 * real_bytes;
+  require_in_job(comm, alm, fmt::format("a_lm ({}) with lmax = {}", bytes_text(alm), spec.lmax),
+                 "lower --lmax");
+}
+
 void require_memory_for(const Communicator& comm, const RingGrid& grid, std::int64_t n_maps,
                         Precision precision) {
   const double maps =

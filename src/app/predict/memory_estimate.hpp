@@ -12,6 +12,7 @@
 #include "ringweave/communicator.hpp"
 #include "ringweave/execution.hpp"
 #include "ringweave/files.hpp"
+#include "ringweave/points.hpp"
 #include "ringweave/transform.hpp"
 #include "transform/transform_plan.hpp"
 
@@ -128,6 +129,8 @@ bool fits_memory(const Communicator& comm, const MemoryEstimate& estimate);
 /// Checks before anything is planned, from sizes alone: maps and a_lm of the whole job against the
 /// memory of its nodes. Collective.
 void require_memory_for(const Communicator& comm, const TransformSpec& spec, Precision precision);
+/// Checks a_lm alone. Collective.
+void require_memory_for(const Communicator& comm, const PointSpec& spec, Precision precision);
 /// Checks maps alone. Collective.
 void require_memory_for(const Communicator& comm, const RingGrid& grid, std::int64_t n_maps,
                         Precision precision);
