@@ -48,7 +48,8 @@ class Outputs {
   }
   /// Checks all outputs that were announced, when options and inputs are known to be right. Error
   /// UsageError (an input, exists, not a regular file), ResourceError (cannot be written).
-  void require_writable() const;
+  /// Until commit() no other run can write them.
+  void require_writable();
   /// Returns the output to write to; the reference is valid until commit().
   AtomicOutput& begin(const std::string& path);
   /// Returns the bytes on disk of outputs begun but not committed.
@@ -67,6 +68,7 @@ class Outputs {
   // On rank 0, as one_name().
   std::set<std::string> names_;  ///< of the announced
   std::set<std::string> inputs_;
+  std::vector<std::shared_ptr<OutputClaim>> claims_;
   std::vector<std::unique_ptr<AtomicOutput>> begun_;
 };
 

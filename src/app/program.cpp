@@ -102,6 +102,7 @@ void prepare_process() {
   // Freed blocks of a megabyte and more return to the system at once, so that resident memory is
   // as in the plan.
   mallopt(M_MMAP_THRESHOLD, 1 << 20);
+  clean_up_at_signals();
   listen_to_sigusr1();
   // Without a launcher, Open MPI starts a daemon that only programs which start others need. It
   // takes a third of a short command's time, and the end of the run waits for it.

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "base/checked_cast.hpp"
+#include "distribute/mpi/agree.hpp"
 #include "ringweave/mpi.hpp"
 
 namespace ringweave::detail::inline io {

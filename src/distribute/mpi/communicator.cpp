@@ -12,6 +12,7 @@
 #include <numeric>
 
 #include "base/checked_cast.hpp"
+#include "base/temporary_files.hpp"
 #include "distribute/mpi/mpi_library.hpp"
 #include "ringweave/mpi.hpp"
 
@@ -226,6 +227,7 @@ void Communicator::abort(ErrorKind kind, const std::string& message) const {
   std::fflush(stdout);
   fmt::print(stderr, "ringweave: rank {}: {}: {}\n", rank(), name_of(kind), message);
   std::fflush(stderr);
+  remove_temporary_files();
   if (mpi_runs()) {
     MPI_Abort(impl_->calls_mpi() ? impl_->handle : MPI_COMM_SELF, exit_code(kind));
   }
