@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -23,6 +24,7 @@
 #include "app/run.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "distribute/mpi/collective_exit.hpp"
+#include "distribute/mpi/watchdog.hpp"
 #include "ringweave/communicator.hpp"
 #include "ringweave/files.hpp"
 
@@ -61,8 +63,10 @@ void warn_of_threads(Run& run) {
                   run.options.threads, n_cores));
 }
 
-/// Runs the command line and returns the exit code. Throws Errors.
-int work(const Communicator& comm, int argc, const char* const* argv) {
+/// Runs the command line and returns the exit code. Throws Errors. `watchdog` is made where it is
+/// asked for.
+int work(const Communicator& comm, int argc, const char* const* argv,
+         std::optional<Watchdog>& watchdog) {
   require_full_launch(comm);
   const ParsedCommand parsed = agreed(comm, [&] { return parse_command_line(argc, argv); });
   agree_same(comm, "the command and its options", digest(parsed.used_configuration));
@@ -70,6 +74,7 @@ int work(const Communicator& comm, int argc, const char* const* argv) {
     if (comm.is_root()) fmt::print("{}\n", parsed.text);
     return 0;
   }
+  if (parsed.common.deadline > 0) watchdog.emplace(comm, parsed.common.deadline);
   set_threads(comm, parsed.common.threads);
   Run run{comm,
           parsed.common,
@@ -132,7 +137,8 @@ bool answer_without_mpi(int argc, const char* const* argv) {
 }
 
 int run_command(const Communicator& comm, int argc, const char* const* argv) {
-  return run_program(comm, "ringweave", [&] { return work(comm, argc, argv); });
+  std::optional<Watchdog> watchdog;
+  return run_program(comm, "ringweave", [&] { return work(comm, argc, argv, watchdog); });
 }
 
 }  // namespace ringweave::detail::inline app

@@ -32,6 +32,14 @@ void declare_common(CLI::App& app, CommonOptions& options) {
              "divided among its ranks.")
       ->check(positive_number());
   group
+      .value("--deadline", options.deadline, "SECONDS",
+             "End the job when no rank of a node has made progress for so long, and name the ranks "
+             "that the others wait for: stopped, dead, or waiting for a file system. It must be "
+             "longer than any stage takes, e.g. 1800; 0: never. Default: RINGWEAVE_DEADLINE, else "
+             "0.")
+      ->envname("RINGWEAVE_DEADLINE")
+      ->check(non_negative_number());
+  group
       .choice("--progress", options.progress, {"auto", "on", "off"},
               "Shows the work under way and how long it will take: a line on the terminal, without "
               "one plain "

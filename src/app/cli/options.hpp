@@ -13,7 +13,8 @@ struct CommonOptions {
   std::string report;
   std::string machine;  ///< a file or a described machine; empty: RINGWEAVE_MACHINE or typical
   std::string progress = "auto";
-  int threads = 0;  ///< 0: the choice of OpenMP
+  int threads = 0;      ///< 0: the choice of OpenMP
+  double deadline = 0;  ///< seconds without progress that end the job; 0: none do
   bool overwrite = false;
   bool verbose = false;
   bool dry_run = false;
