@@ -112,11 +112,12 @@ std::set<std::string> stages_of_any_rank(const Run& run) {
   return stages;
 }
 
-/// Seconds of this rank, without files and new memory.
+/// Seconds of this rank, without files, new memory and the search for a split.
 double computing_seconds(const Run& run) {
+  const std::set<std::string> others{"read", "write", "memory", "split_search"};
   double seconds = 0;
   for (const auto& [stage, entry] : run.times.entries())
-    if (stage != "read" && stage != "write" && stage != "memory") seconds += entry.seconds;
+    if (!others.contains(stage)) seconds += entry.seconds;
   return seconds;
 }
 

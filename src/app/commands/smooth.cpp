@@ -125,11 +125,16 @@ std::unique_ptr<SmoothingMethod> method_of(Run& run, SmoothJob& job) {
 
 }  // namespace
 
-int smooth(Run& run, const SmoothOptions& asked) {
+int smooth(Run& run, const SmoothCommandOptions& asked) {
   SmoothJob job;
   job.options = asked;
+  job.split_file = asked.split;
   SmoothOptions& options = job.options;
   require_options_of_method(options);
+  if (!job.split_file.empty() && options.method != "split") {
+    throw UsageError(
+        "--split: only --method split takes the split of a file; add it, or leave --split out");
+  }
   require_one_kernel(options);
   const Compatibility defaults = compatibility(options.compat);
   AnalysisOptions& analysis = options.analysis;
