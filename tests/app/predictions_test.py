@@ -3,6 +3,8 @@
 """`calibrate` writes a machine file, `model` and `split` predict from it, `smooth --method auto` uses it."""
 import json
 import os
+import subprocess
+import sys
 
 import program
 from program_test import LMAX, NSIDE, SkyTest
@@ -10,7 +12,7 @@ from program_test import LMAX, NSIDE, SkyTest
 program.require("numpy", "h5py", "astropy")
 import numpy as np
 
-from files import map_header, rms_difference
+from files import rms_difference
 
 NUMBER_KEYS = {"legendre_seconds", "ring_fft_seconds", "exchange_seconds", "exchange_seconds_as_printed",
                "dense_exchange_seconds", "dense_exchange_seconds_as_printed", "sent_bytes", "memory_bytes"}
@@ -53,6 +55,19 @@ class Calibrate(Predictions):
                 self.assertGreater(machine[key]["points"][0][1], 0)
                 self.assertGreater(machine[key]["uncertainty"], 0)
         self.assertEqual([path.name for path in self.folder.glob("*calibration*")], [])
+
+    def test_warns_of_other_work_and_says_so_in_the_file(self):
+        busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(os.cpu_count() or 1)]
+        try:
+            result = self.done("calibrate", "--nside", 16, "--repeats", 1, "--out", "disturbed.json")
+        finally:
+            for process in busy:
+                process.kill()
+                process.wait()
+        self.assertRegex(result.err, r"warning: other programs use \d+\.\d of \d+ processor")
+        self.assertRegex(result.err, r"warning: other programs used .* repeat when the machine is idle")
+        self.assertIn("disturbed: other programs used", json.loads((self.folder / "disturbed.json").read_text())["notes"])
+        self.assertIn("disturbed: ", self.done("model", "--nside", 64, "--machine", "disturbed.json").out)
 
     def test_a_file_that_exists_is_kept(self):
         self.refused("calibrate", "--nside", 16, "--out", "machine.json", code=2,
@@ -315,8 +330,8 @@ def at_most(*placements):
     return [placement for placement in placements if placement[0] <= most]
 
 
-class SmoothBySplit(Predictions):
-    """A kernel with a long tail at nside 32, lmax 64."""
+class LongTail(Predictions):
+    """A kernel with a long tail at nside 32."""
 
     @classmethod
     def setUpClass(cls):
@@ -330,6 +345,8 @@ class SmoothBySplit(Predictions):
                         "--lmax", LMAX, *options, "--overwrite", **run).out
         return out, self.read(f"{method}.h5")
 
+
+class SmoothBySplit(LongTail):
     def test_is_what_auto_takes_where_it_pays(self):
         """Rings would keep this kernel's degrees above lmax."""
         degrees = np.arange(LMAX + 33)
@@ -387,62 +404,6 @@ class SmoothBySplit(Predictions):
                 self.assertLessEqual(rms_difference(ours, first[1]), 1e-12)
             single = self.smooth("split", "--error", 1e-3, "--precision", "single", fields=fields, ranks=2)[1]
             self.assertLessEqual(rms_difference(single, expected), 1e-3 + 1e-6)
-
-    def test_is_the_same_bit_by_bit_on_any_ranks_and_threads(self):
-        """A Gaussian, which rings alone can smooth too: on 7 ranks that would be the fastest split of T."""
-        self.done("synthesize", "--alm", "alm.h5", "--nside", 31, "--lmax", 62, "odd.h5", "--overwrite")
-        first = None
-        for ranks, threads in at_most((1, 1), (1, 3), (2, 1), (3, 1), (5, 1), (7, 1)):
-            self.done("smooth", "odd.h5", "smoothed.h5", "--fwhm", "9deg", "--method", "split", "--threads", threads,
-                      "--report", "report.json", "--overwrite", ranks=ranks)
-            plan = json.loads((self.folder / "report.json").read_text())["plan"]
-            first = first or (plan["splits"], self.read("smoothed.h5").tobytes())
-            self.assertEqual((plan["splits"], self.read("smoothed.h5").tobytes()), first, (ranks, threads))
-            header = map_header(self.folder / "smoothed.h5")
-            self.assertEqual(header["SMETHOD"], "split")
-            self.assertEqual(header["MAX-LPOL"], plan["l_cut"])
-            self.assertEqual(header["SUPPORT"], plan["support_degrees"])
-            for split in plan["splits"]:
-                self.assertIn(f"l_cut {split['l_cut']}, support {split['support_degrees']:.12g} degrees",
-                              header["SPLIT"])
-
-    def test_a_file_fixes_the_split_whatever_the_machine_predicts(self):
-        rings = [key for key in self.machine if key.startswith("convolution_")]
-        slow = self.write_machine("slow_rings.json", **{key: 1e6 for key in rings})
-        fast = self.write_machine("fast_rings.json", **{key: 1e-6 for key in rings})
-        self.done("split", "--beam", "tail.txt", "--lmax", LMAX, "--nside", NSIDE, "--error", 1e-3, "--machine", slow,
-                  "--json", "chosen.json", "--overwrite")
-        plan = ("--report", "report.json")
-        expected = self.smooth("split", "--error", 1e-3, "--machine", slow, *plan)[1]
-        splits = json.loads((self.folder / "report.json").read_text())["plan"]["splits"]
-        for ranks in (1, 2):
-            ours = self.smooth("split", "--split", "chosen.json", "--machine", fast, *plan, ranks=ranks)[1]
-            self.assertEqual(ours.tobytes(), expected.tobytes())
-            report = json.loads((self.folder / "report.json").read_text())["plan"]
-            self.assertEqual((report["splits"], report["split_file"]), (splits, "chosen.json"))
-        self.smooth("split", "--error", 1e-3, "--machine", fast, *plan)
-        self.assertNotEqual(json.loads((self.folder / "report.json").read_text())["plan"]["splits"], splits)
-        self.smooth("split", "--split", "chosen.json", *plan, fields="TQU")
-        of_both = json.loads((self.folder / "report.json").read_text())["plan"]["splits"]
-        self.assertEqual([split["support_degrees"] for split in of_both], [splits[0]["support_degrees"]] * 2)
-        self.assertEqual(of_both[0]["l_cut"], splits[0]["l_cut"])
-
-    def test_a_file_that_does_not_fit_the_map_is_refused(self):
-        self.done("split", "--beam", "tail.txt", "--lmax", LMAX, "--nside", NSIDE, "--error", 1e-3, "--json",
-                  "of_tail.json", "--overwrite")
-        usual = ("smooth", "sky.h5", "none.h5", "--fields", "T", "--split", "of_tail.json")
-        for options, says in ((("--beam", "tail.txt", "--lmax", LMAX), "only --method split"),
-                              (("--beam", "tail.txt", "--lmax", 60, "--method", "split"), "give --lmax 95"),
-                              (("--fwhm", "9deg", "--lmax", LMAX, "--method", "split"), "another kernel"),
-                              (("--beam", "tail.txt", "--lmax", LMAX, "--method", "split", "--error", 1e-5), "l_cut")):
-            self.refused(*usual, *options, code=2, says=["--split", says])
-        self.done("synthesize", "--alm", "alm.h5", "--nside", 40, "other.h5", "--overwrite")
-        fits = ("--beam", "tail.txt", "--lmax", LMAX, "--method", "split", "--fields", "T", "--split")
-        self.refused("smooth", "other.h5", "none.h5", *fits, "of_tail.json", code=2, says=["nside"])
-        for text in ("", "{", "[1]", '{"verdict": "split", "scan": [], "l_cut": 3}'):
-            (self.folder / "broken.json").write_text(text)
-            self.refused("smooth", "sky.h5", "none.h5", *fits, "broken.json", code=3, says=["broken.json"])
-        self.assertFalse((self.folder / "none.h5").exists())
 
     def test_masks_of_q_and_u_are_smoothed_by_the_split_of_t(self):
         seen = self.masked_sky("holes.h5")
