@@ -151,8 +151,8 @@ struct SplitBackends {
 /// Costs by which one of the splits that keep the error is chosen.
 enum class SplitChoice {
   as_placed,  ///< those of the specification's ranks, threads and backends: the fastest there
-  /// Those of one rank and thread of the host: the same split, and so the same maps, for any ranks,
-  /// threads and backends.
+  /// Takes those of one rank and thread of the host: the same split, and so the same maps, for any
+  /// ranks, threads and backends.
   one_core,
 };
 

@@ -92,7 +92,7 @@ NodeLoad load_between(const ProcessorTicks& before, const ProcessorTicks& after,
 LoadMeter::LoadMeter(const Communicator& comm) : comm_(comm), node_(comm.node_local()) {
   for (const std::string& of_rank : node_.gather(own_processors())) {
     std::istringstream numbers(of_rank);
-    processors_.insert(std::istream_iterator<int>(numbers), {});
+    for (int number = 0; numbers >> number;) processors_.insert(number);
   }
   own_begin_ = own_ticks_now();
   begin_ = ticks_now();
