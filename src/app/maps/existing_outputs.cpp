@@ -38,7 +38,7 @@ bool has_effect(const std::string& name) {
          std::find(without_effect.begin(), without_effect.end(), name) == without_effect.end();
 }
 
-std::string text_of(const Json& value) {
+std::string text_of_json(const Json& value) {
   return value.is_string() ? value.get<std::string>()
                            : value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -63,7 +63,7 @@ Json options_of_result(const std::string& config_json) {
   }
   // Two names of one grid, and two ways to send the same numbers.
   if (options.contains("nside") && !options.contains("grid")) {
-    options["grid"] = "healpix:" + text_of(options["nside"]);
+    options["grid"] = "healpix:" + text_of_json(options["nside"]);
     options.erase("nside");
   }
   if (options.contains("exchange") && options["exchange"] == "overlap")
@@ -72,10 +72,10 @@ Json options_of_result(const std::string& config_json) {
 }
 
 /// Returns an option as it was given: "--nside 16", "--put-back", "no --fwhm".
-std::string given(const std::string& name, const Json& options) {
+std::string as_given(const std::string& name, const Json& options) {
   const auto found = options.find(name);
   if (found == options.end()) return "no --" + name;
-  return *found == true ? "--" + name : fmt::format("--{} {}", name, text_of(*found));
+  return *found == true ? "--" + name : fmt::format("--{} {}", name, text_of_json(*found));
 }
 
 constexpr const char* advice =
@@ -125,8 +125,8 @@ std::string first_difference(const std::string& made, const std::string& now) {
       const auto one = then.find(name);
       const auto other = ours.find(name);
       if (one != then.end() && other != ours.end() && is_same(*one, *other)) continue;
-      return fmt::format("was made with {}, and this run has {}", given(name, then),
-                         given(name, ours));
+      return fmt::format("was made with {}, and this run has {}", as_given(name, then),
+                         as_given(name, ours));
     }
   }
   return "";
