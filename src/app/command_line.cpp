@@ -19,7 +19,6 @@
 #include "app/cli/version.hpp"
 #include "app/commands/commands.hpp"
 #include "app/jobs/slurm_job.hpp"
-#include "app/smooth/smooth_options.hpp"
 #include "ringweave/error.hpp"
 
 namespace ringweave::detail::inline app {
@@ -182,7 +181,7 @@ ParsedCommand parse_command_line(int argc, const char* const* argv) {
   Commands commands(app, parsed);
   commands.add<SynthesizeOptions>("synthesize", declare_synthesize, synthesize);
   commands.add<AnalyzeOptions>("analyze", declare_analyze, analyze);
-  commands.add<SmoothCommandOptions>("smooth", declare_smooth_command, smooth);
+  commands.add<SmoothOptions>("smooth", declare_smooth, smooth);
   commands.add<AlmOptions>("alm", declare_alm, alm);
   commands.add<InterpolateOptions>("interpolate", declare_interpolate, interpolate);
   commands.add<LensOptions>("lens", declare_lens, lens);

@@ -29,7 +29,10 @@ nlohmann::ordered_json json_of_configuration(const std::string& toml) {
   std::istringstream lines(toml);
   for (std::string line; std::getline(lines, line);) {
     const std::size_t equals = std::min(line.find('='), line.size() - 1);
-    const std::string value = line.substr(equals + 1);
+    std::string value = line.substr(equals + 1);
+    // A literal string.
+    if (value.size() > 1 && value.front() == '\'' && value.back() == '\'')
+      value = value.substr(1, value.size() - 2);
     const auto parsed = nlohmann::ordered_json::parse(value, nullptr, false);
     object[line.substr(0, equals)] = parsed.is_discarded() ? nlohmann::ordered_json(value) : parsed;
   }

@@ -192,6 +192,10 @@ void declare_smooth(CLI::App& command, SmoothOptions& options) {
               "with. Default: white noise.");
   declare_variable(command, options.variable);
   declare_cl_kind(command, options.cl_kind, "--input-cl, whatever its header says");
+  group.value("--split", options.split, "FILE",
+              "--method split: take the support, --error and alpha of the split in this file of "
+              "`ringweave split --json`, instead of searching. Default: the split that is "
+              "predicted to be fastest on one core, the same on any ranks and threads.");
   group
       .value(
           "--harmonic-ranks", options.harmonic_ranks, "N",

@@ -79,6 +79,7 @@ struct SmoothOptions {
   std::string list, fwhm, beam, kernel, compat = "healpy", method = "auto";
   std::string from_fwhm, from_beam, pixel_window, from_pixel_window;
   std::string support, input_cl, cl_kind, variable;
+  std::string split;  ///< a file of `ringweave split --json`; empty: search
   std::optional<double> error;
   std::optional<int> harmonic_ranks;
 };

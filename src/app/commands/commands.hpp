@@ -3,14 +3,13 @@
 
 #include "app/cli/options.hpp"
 #include "app/run.hpp"
-#include "app/smooth/smooth_options.hpp"
 
 namespace ringweave::detail::inline app {
 
 /// Subcommands, one file each. All are collective and return the program's exit code.
 int synthesize(Run& run, const SynthesizeOptions& options);
 int analyze(Run& run, const AnalyzeOptions& options);
-int smooth(Run& run, const SmoothCommandOptions& options);
+int smooth(Run& run, const SmoothOptions& options);
 int alm(Run& run, const AlmOptions& options);
 int interpolate(Run& run, const InterpolateOptions& options);
 int lens(Run& run, const LensOptions& options);

@@ -125,13 +125,12 @@ std::unique_ptr<SmoothingMethod> method_of(Run& run, SmoothJob& job) {
 
 }  // namespace
 
-int smooth(Run& run, const SmoothCommandOptions& asked) {
+int smooth(Run& run, const SmoothOptions& asked) {
   SmoothJob job;
   job.options = asked;
-  job.split_file = asked.split;
   SmoothOptions& options = job.options;
   require_options_of_method(options);
-  if (!job.split_file.empty() && options.method != "split") {
+  if (!options.split.empty() && options.method != "split") {
     throw UsageError(
         "--split: only --method split takes the split of a file; add it, or leave --split out");
   }

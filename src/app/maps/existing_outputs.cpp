@@ -28,9 +28,10 @@ using Json = nlohmann::ordered_json;
 
 /// Options that do not change an output, or no more than rounding does. Outputs, inputs and seeds
 /// are those of each map, and checked for each.
-constexpr std::array<std::string_view, 16> without_effect{
-    "config", "dry-run", "report", "machine", "threads", "progress", "verbose",        "overwrite",
-    "resume", "backend", "stage",  "batch",   "maps",    "seed",     "harmonic-ranks", "save-alm"};
+constexpr std::array<std::string_view, 17> without_effect{
+    "config",  "dry-run",   "report", "machine",        "threads", "progress",
+    "verbose", "overwrite", "resume", "deadline",       "backend", "stage",
+    "batch",   "maps",      "seed",   "harmonic-ranks", "save-alm"};
 
 bool has_effect(const std::string& name) {
   const bool is_argument = !name.empty() && name.front() >= 'A' && name.front() <= 'Z';

@@ -24,7 +24,6 @@ namespace ringweave::detail::inline app {
 /// Options and input of `smooth`, the same for every method.
 struct SmoothJob {
   SmoothOptions options;                 ///< defaults filled in
-  std::string split_file{};              ///< of --split; empty: a split is searched for
   SmoothingOptions smoothing;            ///< the beam and the weights are still missing
   MapList maps;                          ///< at least one to do
   MapHeader header;                      ///< of the first; the others are like it

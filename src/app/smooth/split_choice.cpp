@@ -130,8 +130,8 @@ std::vector<PlacedSearch> search_everywhere(Run& run, const SmoothJob& job, cons
   const std::int64_t n_spin_maps = job.n_spin_maps();
   SplitMaps maps{job.grid, n_spin_maps, bytes_of(job.precision)};
   std::optional<SplitFile> fixed;
-  if (!job.split_file.empty()) {
-    fixed = read_split_file(run, job.split_file);
+  if (!job.options.split.empty()) {
+    fixed = read_split_file(run, job.options.split);
     agree(run.comm, [&] {
       std::vector<double> k_l = beam.t;
       k_l.resize(to_size(std::int64_t{lmax_of(job)} + 1), 0.0);
@@ -205,7 +205,7 @@ int lmax_of(const SmoothJob& job) {
 Estimate predict_search(const Run& run, const SmoothJob& job) {
   const bool has_scalars = job.n_scalars() > 0 || job.is_normalized();
   const int n_kernels = (job.n_spin_maps() > 0 ? 1 : 0) + (has_scalars ? 1 : 0);
-  const double share = job.split_file.empty() ? 1 : share_of_one_support;
+  const double share = job.options.split.empty() ? 1 : share_of_one_support;
   return n_kernels * share * run.machine.split_search.estimate(lmax_of(job), 1);
 }
 

@@ -121,7 +121,7 @@ class SplitMethod final : public ConvolutionMethod<SplitConvolution> {
         {"predicted_search_seconds", predict_search(run_, job_).seconds},
         {"harmonic_seconds", harmonic.seconds},
     };
-    if (!job_.split_file.empty()) plan["split_file"] = job_.split_file;
+    if (!job_.options.split.empty()) plan["split_file"] = job_.options.split;
     for (const SplitSearch* of : of_fields()) {
       plan["splits"].push_back({{"spin", of->split.compact().spin()},
                                 {"l_cut", of->split.best().l_cut},
