@@ -423,11 +423,18 @@ class Outputs(BadInput):
         (self.folder / "folder.fits").mkdir()
         self.refuse(USAGE, ["folder.fits", "folder"], *self.smooth, "folder.fits")
 
-    @unittest.skipIf(os.geteuid() == 0, "root may write everywhere")
     def test_forbidden_folder(self):
-        forbidden = self.folder / "forbidden"
-        forbidden.mkdir(mode=0o555)
-        self.refuse(RESOURCE, ["forbidden/out.fits"], *self.smooth, "forbidden/out.fits")
+        (self.folder / "forbidden").mkdir(mode=0o555)
+        for name in ("forbidden/out.fits", "forbidden/out.h5"):
+            self.refuse(RESOURCE, [name], *self.smooth, name, prefix=program.without_rights_of_root())
+
+    def test_forbidden_input(self):
+        for kind in ("fits", "h5"):
+            name = f"in/secret.{kind}"
+            shutil.copy(self.inputs / f"sky.{kind}", self.folder / name)
+            (self.folder / name).chmod(0)
+            self.refuse(DATA, [name], "smooth", name, "out.fits", "--fwhm", "1deg",
+                        prefix=program.without_rights_of_root())
 
     def test_devices_and_pipes(self):
         os.mkfifo(self.folder / "pipe.fits")

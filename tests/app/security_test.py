@@ -26,7 +26,8 @@ with socket.socket() as any_socket:
     fcntl.ioctl(any_socket, 0x8914, struct.pack("16sh14x", b"lo", 1))
 os.execvp(sys.argv[1], sys.argv[1:])
 """
-NO_NETWORK = ["unshare", "--net", *([] if os.geteuid() == 0 else ["--map-root-user"]), sys.executable, "-c", LOOPBACK_UP]
+AS_ROOT = [] if os.geteuid() == 0 else ["--map-root-user"]
+NO_NETWORK = ["unshare", "--net", *AS_ROOT, sys.executable, "-c", LOOPBACK_UP]
 
 # Functions of the C library by which a program starts others.
 STARTS_OTHERS = re.compile(r"^(system|popen|wordexp|exec[lv]p?e?|execveat|fexecve|posix_spawnp?)$")
@@ -49,7 +50,8 @@ class Sandbox(program.ProgramTest):
             if variable:
                 cls.environment[variable] = str(cls.folder / name)
         cls.data = cls.folder / "data"
-        cls.ran("synthesize", "--cl", SPECTRUM, "--seed", 1, "--nside", 16, "--lmax", 32, "sky.h5", "--save-alm", "alm.h5")
+        cls.ran("synthesize", "--cl", SPECTRUM, "--seed", 1, "--nside", 16, "--lmax", 32, "sky.h5",
+                "--save-alm", "alm.h5")
         cls.ran("convert", "sky.h5", "sky.fits")
 
     @classmethod
@@ -82,7 +84,8 @@ class Commands(Sandbox):
         """Returns the names of outputs and the command of each kind of output."""
         spectrum = ("--cl", SPECTRUM, "--seed", 1, "--lmax", 32)
         commands = [
-            (("new.fits", "new_alm.fits"), ("synthesize", *spectrum, "--nside", 16, "new.fits", "--save-alm", "new_alm.fits")),
+            (("new.fits", "new_alm.fits"),
+             ("synthesize", *spectrum, "--nside", 16, "new.fits", "--save-alm", "new_alm.fits")),
             (("new.h5", "new.json"), ("smooth", "sky.h5", "new.h5", "--fwhm", "5deg", "--report", "new.json")),
             (("new.h5",), ("analyze", "sky.fits", "--iter", 0, "--alm", "new.h5")),
             (("new.txt",), ("analyze", "sky.h5", "--iter", 0, "--cl", "new.txt")),
@@ -117,8 +120,8 @@ class Commands(Sandbox):
 
 class Names(Sandbox):
     def test_a_name_is_never_an_address_a_command_or_a_filter(self):
-        for name in ("http://localhost/sky.fits", "ftp://localhost/sky.fits", "mem://sky.fits", "root://localhost/sky.fits",
-                     "|cat sky.fits", "sh://cat sky.fits", "$(touch new).fits", "`touch new`.fits", "sky.fits[1]",
+        for name in ("http://localhost/sky.fits", "ftp://localhost/sky.fits", "root://localhost/sky.fits",
+                     "mem://sky.fits", "|cat sky.fits", "sh://cat sky.fits", "$(touch new).fits", "`touch new`.fits", "sky.fits[1]",
                      "sky.fits(new.fits)"):
             self.check_writes((), "info", name, code=DATA)
 

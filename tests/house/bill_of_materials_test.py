@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The bill of materials is SPDX 2.3 and names what the program is linked with: bill_of_materials_test.py FILE PROGRAM"""
+"""The bill of materials is SPDX 2.3 and names what the program links: bill_of_materials_test.py FILE PROGRAM"""
 import datetime
 import json
 import re
