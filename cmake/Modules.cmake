@@ -10,7 +10,7 @@ set(RINGWEAVE_INCLUDE_FOLDERS ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR
 target_include_directories(ringweave_build_flags INTERFACE ${RINGWEAVE_INCLUDE_FOLDERS})
 target_compile_options(ringweave_build_flags INTERFACE
   -Wall -Wextra -Wconversion -Wsign-conversion -Wshadow
-  -fstack-protector-strong)
+  ${ringweave_hardening} ${ringweave_fortify})
 # Precompiled headers of clang are the same bytes whenever they are made, so that a compiler cache knows what uses them.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   target_compile_options(ringweave_build_flags INTERFACE "SHELL:-Xclang -fno-pch-timestamp")
@@ -33,8 +33,6 @@ if(RINGWEAVE_SANITIZE)
   # differ in the length of vectors only, and the release has them.
   check_cxx_source_runs("int main() { return __builtin_cpu_supports(\"avx512vl\") ? 0 : 1; }" RINGWEAVE_RUNS_AVX512)
   set(left_out $<IF:$<BOOL:${RINGWEAVE_RUNS_AVX512}>,HWY_AVX2,HWY_AVX3>|HWY_SSE4)
-elseif(CMAKE_BUILD_TYPE STREQUAL "Release")
-  target_compile_definitions(ringweave_build_flags INTERFACE _FORTIFY_SOURCE=2)
 endif()
 if(NOT RINGWEAVE_AVX)
   set(left_out HWY_AVX2|HWY_AVX3)

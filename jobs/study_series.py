@@ -6,7 +6,7 @@ import statistics
 import study_cases
 
 # Stages that are not part of the computation.
-APART = ("read", "write", "memory", "draw")
+APART = ("read", "write", "memory", "draw", "split_search")
 AT_MOST = 2  # standard deviations between prediction and measurement that count as agreement
 
 

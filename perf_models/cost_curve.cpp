@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <iterator>
 #include <numeric>
 #include <utility>
 
@@ -88,6 +89,27 @@ double CostCurve::at(double size) const {
 Estimate CostCurve::estimate(double size, double units) const {
   const double seconds = units * at(size);
   return {seconds, seconds * uncertainty_};
+}
+
+double spread_of_turns(const std::vector<Sample>& samples, int n_turns) {
+  constexpr double least_seconds = 1e-3;
+  constexpr std::ptrdiff_t many = 5;
+  const auto turns = static_cast<std::size_t>(n_turns);
+  double largest = 1;
+  if (turns < 2 || samples.size() % turns != 0) return largest;
+  const std::size_t n_cases = samples.size() / turns;
+  for (std::size_t one = 0; one < n_cases; ++one) {
+    std::vector<double> costs;
+    for (std::size_t i = one; i < samples.size(); i += n_cases) {
+      if (samples[i].seconds >= least_seconds)
+        costs.push_back(samples[i].seconds / samples[i].units);
+    }
+    if (costs.size() < turns) continue;
+    std::sort(costs.begin(), costs.end());
+    const std::ptrdiff_t left_out = std::ssize(costs) >= many ? 1 : 0;
+    largest = std::max(largest, *(costs.end() - 1 - left_out) / *(costs.begin() + left_out));
+  }
+  return largest;
 }
 
 CostCurve fit_curve(std::vector<Sample> samples) {

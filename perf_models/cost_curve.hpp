@@ -48,6 +48,12 @@ struct Sample {
 /// without samples.
 CostCurve fit_curve(std::vector<Sample> samples);
 
+/// Returns the largest ratio between the costs of one case in several turns. Of five turns or more
+/// the fastest and the slowest do not count. 1 where nothing can be compared.
+/// samples  of all cases in the first turn, then as many of the next; those below a millisecond are
+///          left out
+double spread_of_turns(const std::vector<Sample>& samples, int n_turns);
+
 /// Combines several launches' curves of one cost: at each size the mean of those in the middle as
 /// above; the uncertainty is theirs combined with the scatter between launches (one standard
 /// deviation over the sizes). Error  UsageError unless there are two or more of the same sizes.

@@ -102,6 +102,8 @@ Machine combine_machines(const std::vector<Machine>& calibrations) {
   machine.network = combine_networks(networks);
   if (machine.device) machine.device = combine_devices(devices);
   machine.notes = std::to_string(calibrations.size()) + " calibrations, the first of " + first;
+  for (const Machine& one : calibrations)
+    if (!one.notes.empty()) machine.notes += "; " + one.date + ": " + one.notes;
   return machine;
 }
 

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Builds the release and runs its tests, those of large sizes apart; then the tests of ranks, of the program and of the
 # installed package with MPICH and without cairo; most tests with modules under AddressSanitizer and
-# UndefinedBehaviorSanitizer; the threaded stages under ThreadSanitizer.
+# UndefinedBehaviorSanitizer; the threaded stages under ThreadSanitizer. Skips that tests/allowed_skips.txt does not
+# allow are failures.
 #   scripts/test.sh [release|large|release-mpich|asan|tsan ...]      default: all five
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -20,8 +21,10 @@ build() {
 
 # run PRESET [CTEST OPTION...]
 run() {
+  rm -f "build/$1/Testing/Temporary/LastTestsDisabled.log"
   # One more than processors: tests that launch programs wait for them.
   ctest --preset "$1" -j "$(($(nproc) + 1))" "${@:2}"
+  scripts/check_skips.py "build/$1"
   echo "after $SECONDS s: tests of $1 have passed"
 }
 
@@ -33,7 +36,7 @@ for preset in "${@:-release large release-mpich asan tsan}"; do
       # Tests that depend on MPI or on cairo, on at most 3 ranks. Optimiser and AVX are tested above.
       release-mpich)
         rank_tests="distribute_ranks transform io_output fits_map fits_alm hdf5_map hdf5_alm hdf5_hostile file_queue"
-        programs="bad_input.3 faults sky alm program exchanges ring_smoothing many_maps house_consumer house_one_definition"
+        programs="bad_input.3 faults sky alm program exchanges ring_smoothing many_maps house_consumer house_bill_of_materials house_one_definition"
         build release-mpich "${rank_tests// /_test }_test ringweave ringweave_pages run_commands one_rank_fails" \
           "-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG"
         run release-mpich -R "^((${rank_tests// /|})_test\.[123]|${programs// /|})\$"

@@ -148,6 +148,14 @@ struct SplitBackends {
   }
 };
 
+/// Costs by which one of the splits that keep the error is chosen.
+enum class SplitChoice {
+  as_placed,  ///< those of the specification's ranks, threads and backends: the fastest there
+  /// Takes those of one rank and thread of the host: the same split, and so the same maps, for any
+  /// ranks, threads and backends.
+  one_core,
+};
+
 /// Specification of a split: the kernel, the maps, the allowed error, and the ranks for which times
 /// are predicted.
 struct KernelSplitSpec {
@@ -178,6 +186,7 @@ struct KernelSplitSpec {
   /// Ranks that do the harmonic part while the others do the rings; fewer than all. 0: all do both
   /// parts; none: whichever is predicted to be fastest.
   std::optional<int> n_harmonic{};
+  SplitChoice choice = SplitChoice::as_placed;  ///< costs by which the split is chosen
   /// Machine of the predictions, for Ringweave's own program; null: a typical one.
   std::shared_ptr<const detail::SplitMachine> machine{};
 };
@@ -213,7 +222,9 @@ struct SplitCandidate {
 /// Split of K_l into a part with degrees l <= l_cut, to be applied to a_lm, and a compact one with
 /// theta <= theta_cut, for rings: K_l = harmonic_l + (Legendre transform of compact)_l, for fields
 /// of spin s the transform by d^l_ss. Of all supports and placements the one with the least
-/// predicted time within the error bound. Copies share their data. Not collective.
+/// predicted time within the error bound; with SplitChoice::one_core the support with the least
+/// time on one core, in the placement that is fastest for it. Copies share their data. Not
+/// collective.
 ///
 /// The harmonic part takes up whatever the compact part has in degrees <= l_cut, so only degrees
 /// above are fitted: K(theta) as a sum of polynomials on the cap, least squares with the weights
@@ -232,12 +243,13 @@ class KernelSplit {
 
   /// Backend of each part of a split, as in KernelSplitSpec.
   struct Place {
-    SplitBackends backends{};         ///< as KernelSplitSpec::backends
-    std::optional<int> n_harmonic{};  ///< as KernelSplitSpec::n_harmonic
+    SplitBackends backends{};                     ///< as KernelSplitSpec::backends
+    std::optional<int> n_harmonic{};              ///< as KernelSplitSpec::n_harmonic
+    SplitChoice choice = SplitChoice::as_placed;  ///< as KernelSplitSpec::choice
   };
-  /// Searches once and returns the fastest split for each of these places, which take the place of
-  /// the specification's backends and n_harmonic. Rings are planned for every place; else cost and
-  /// errors are those of the constructor.
+  /// Searches once and returns the split for each of these places, which take the place of the
+  /// specification's backends, n_harmonic and choice. Rings are planned for every place; else cost
+  /// and errors are those of the constructor.
   static std::vector<KernelSplit> in_places(const KernelSplitSpec& spec,
                                             std::span<const Place> places);
 
@@ -254,7 +266,7 @@ class KernelSplit {
   /// Tells whether the fastest split keeps the bound. best() to error() describe it and throw
   /// UsageError if there is none.
   bool has_parts() const;
-  const SplitCandidate& best() const;  ///< the fastest split
+  const SplitCandidate& best() const;  ///< the split that was chosen
   /// Returns K_l of the harmonic part, l = 0..l_cut; empty where l_cut = -1.
   const std::vector<double>& harmonic() const;
   /// Returns the kernel of the compact part.
@@ -262,7 +274,8 @@ class KernelSplit {
   /// Returns the error of the actual parts, with K(theta) as tabulated.
   const SplitError& error() const;
 
-  /// Returns the candidates of all supports, ascending.
+  /// Returns the candidates of all supports, ascending, with the predictions that the choice went
+  /// by; best() has those of the specification's ranks.
   const std::vector<SplitCandidate>& scan() const;
   std::int64_t nside() const;  ///< of the maps it is for
   /// Returns the prediction for the a_lm of all degrees.

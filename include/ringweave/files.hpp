@@ -62,6 +62,7 @@ struct Provenance {
   std::optional<std::string> mask;           ///< MASK: file of the mask
   std::optional<double> f_sky;               ///< FSKY: mean of the mask over the sphere
   std::optional<std::uint64_t> noise_seed;   ///< NSEED: of the noise in the pixels
+  std::optional<std::string> split;          ///< SPLIT: l_cut and support of a split kernel
 };
 
 /// Order of the pixels of a HEALPix map in a file.

@@ -102,7 +102,8 @@ void tell_groups(Run& run, const MapList& list, const std::vector<MapRange>& gro
 }
 
 void report_nothing_to_do(Run& run, const MapList& list) {
-  run.report["maps"] = {{"done", 0}, {"skipped", list.total}, {"total", list.total}, {"batch", 0}};
+  run.report["maps"] = {
+      {"done", 0}, {"skipped", list.total}, {"again", 0}, {"total", list.total}, {"batch", 0}};
 }
 
 }  // namespace ringweave::detail::inline app

@@ -13,6 +13,9 @@
 namespace ringweave::detail::inline app {
 namespace {
 
+/// Each holds a file open.
+constexpr std::size_t most_claims = 64;
+
 void require_kind(const std::string& path, OutputContent content) {
   if (content == OutputContent::report) return;
   if (content == OutputContent::machine) {
@@ -83,7 +86,7 @@ void Outputs::announce(const std::string& path, OutputContent content,
   });
 }
 
-void Outputs::require_writable() const {
+void Outputs::require_writable() {
   agree(comm_, [&] {
     if (!comm_.is_root()) return;
     for (const auto& [path, replaces_input] : announced_) {
@@ -92,7 +95,10 @@ void Outputs::require_writable() const {
           fmt::format("{}: is an input of this command; give the output another name", path));
     }
   });
-  for (const Announced& output : announced_) AtomicOutput::check(comm_, output.path, if_exists_);
+  for (const Announced& output : announced_) {
+    auto claim = AtomicOutput::check(comm_, output.path, if_exists_);
+    if (claims_.size() < most_claims) claims_.push_back(std::move(claim));
+  }
 }
 
 AtomicOutput& Outputs::begin(const std::string& path) {
@@ -117,6 +123,7 @@ void Outputs::commit() {
   for (const auto& output : begun_) outputs.push_back(output.get());
   AtomicOutput::commit(comm_, outputs);
   begun_.clear();
+  claims_.clear();
 }
 
 }  // namespace ringweave::detail::inline app

@@ -51,7 +51,8 @@ class Outputs {
   }
   /// Checks all outputs that were announced, when options and inputs are known to be right. Error
   /// UsageError (an input, exists, not a regular file), ResourceError (cannot be written).
-  void require_writable() const;
+  /// Until commit() no other run can write them.
+  void require_writable();
   /// Returns the output to write to; the reference is valid until commit().
   AtomicOutput& begin(const std::string& path);
   /// Returns the bytes on disk of outputs begun but not committed.
@@ -70,6 +71,7 @@ class Outputs {
   // On rank 0.
   std::set<std::string> names_;   ///< of the announced, as one_name()
   std::set<std::string> inputs_;  ///< as one_file()
+  std::vector<std::shared_ptr<OutputClaim>> claims_;
   std::vector<std::unique_ptr<AtomicOutput>> begun_;
 };
 

@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +28,7 @@
 #include "base/terminal.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "distribute/mpi/collective_exit.hpp"
+#include "distribute/mpi/watchdog.hpp"
 #include "ringweave/communicator.hpp"
 #include "ringweave/files.hpp"
 
@@ -63,8 +65,10 @@ void require_printed() {
       std::strerror(error)));
 }
 
-/// Runs the command line and returns the exit code. Throws Errors.
-int work(const Communicator& comm, int argc, const char* const* argv) {
+/// Runs the command line and returns the exit code. Throws Errors. `watchdog` is made where it is
+/// asked for.
+int work(const Communicator& comm, int argc, const char* const* argv,
+         std::optional<Watchdog>& watchdog) {
   take_output_error();  // of a command before
   require_full_launch(comm);
   const ParsedCommand parsed = agreed(comm, [&] { return parse_command_line(argc, argv); });
@@ -74,6 +78,7 @@ int work(const Communicator& comm, int argc, const char* const* argv) {
     agree(comm, require_printed);
     return 0;
   }
+  if (parsed.common.deadline > 0) watchdog.emplace(comm, parsed.common.deadline);
   set_threads(comm, parsed.plans_other_runs ? 0 : parsed.common.threads);
   Run run{comm,
           parsed.common,
@@ -118,6 +123,7 @@ void prepare_process() {
   // Freed blocks of a megabyte and more return to the system at once, so that resident memory is
   // as in the plan.
   mallopt(M_MMAP_THRESHOLD, 1 << 20);
+  clean_up_at_signals();
   listen_to_sigusr1();
   // Without a launcher, Open MPI starts a daemon that only programs which start others need. It
   // takes a third of a short command's time, and the end of the run waits for it.
@@ -149,7 +155,8 @@ bool answer_without_mpi(int argc, const char* const* argv) {
 }
 
 int run_command(const Communicator& comm, int argc, const char* const* argv) {
-  return run_program(comm, "ringweave", [&] { return work(comm, argc, argv); });
+  std::optional<Watchdog> watchdog;
+  return run_program(comm, "ringweave", [&] { return work(comm, argc, argv, watchdog); });
 }
 
 }  // namespace ringweave::detail::inline app

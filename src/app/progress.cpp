@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "base/activity.hpp"
 #include "base/terminal.hpp"
 
 namespace ringweave::detail::inline app {
@@ -80,12 +81,14 @@ void Progress::show(const std::string& text, const char* end) {
 
 void Progress::stage(const std::string& name) {
   finish();
+  Activity::of_process().name_work(name);
   stage_ = name;
   start_ = Clock::now();
   show(name + " ...", "");
 }
 
 void Progress::step(std::int64_t done, std::int64_t total, const std::string& note) {
+  Activity::of_process().step();
   if (style_ == Style::silent || stage_.empty()) return;
   stepped_ = Clock::now();
   const std::string left =
@@ -97,12 +100,15 @@ void Progress::step(std::int64_t done, std::int64_t total, const std::string& no
 }
 
 void Progress::short_step(std::int64_t done, std::int64_t total) {
+  Activity::of_process().step();
   if (Clock::now() >= std::max(stepped_, start_) + std::chrono::seconds(1)) step(done, total);
 }
 
 void Progress::finish() {
-  if (!stage_.empty()) show(fmt::format("{}: {}", stage_, duration(seconds_of_stage())), "\n");
+  if (stage_.empty()) return;
+  show(fmt::format("{}: {}", stage_, duration(seconds_of_stage())), "\n");
   stage_.clear();
+  Activity::of_process().name_work("");
 }
 
 }  // namespace ringweave::detail::inline app

@@ -9,7 +9,8 @@
 
 namespace ringweave::detail::inline app {
 
-/// Shows the current stage and the time left, on rank 0.
+/// Shows the current stage and the time left, on rank 0, and tells them to the Activity of the
+/// process on every rank.
 class Progress {
  public:
   enum class Mode { automatic, on, off };

@@ -30,7 +30,10 @@ nlohmann::ordered_json json_of_configuration(const std::string& toml) {
   std::istringstream lines(toml);
   for (std::string line; std::getline(lines, line);) {
     const std::size_t equals = std::min(line.find('='), line.size() - 1);
-    const std::string value = line.substr(equals + 1);
+    std::string value = line.substr(equals + 1);
+    // A literal string.
+    if (value.size() > 1 && value.front() == '\'' && value.back() == '\'')
+      value = value.substr(1, value.size() - 2);
     const auto parsed = nlohmann::ordered_json::parse(value, nullptr, false);
     object[line.substr(0, equals)] = parsed.is_discarded() ? nlohmann::ordered_json(value) : parsed;
   }
@@ -111,11 +114,12 @@ std::set<std::string> stages_of_any_rank(const Run& run) {
   return stages;
 }
 
-/// Seconds of this rank, without files and new memory.
+/// Seconds of this rank, without files, new memory and the search for a split.
 double computing_seconds(const Run& run) {
+  const std::set<std::string> others{"read", "write", "memory", "split_search"};
   double seconds = 0;
   for (const auto& [stage, entry] : run.times.entries())
-    if (stage != "read" && stage != "write" && stage != "memory") seconds += entry.seconds;
+    if (!others.contains(stage)) seconds += entry.seconds;
   return seconds;
 }
 

@@ -24,6 +24,8 @@
 namespace ringweave::detail::inline io {
 namespace {
 
+constexpr mode_t permissions = S_IRWXU | S_IRWXG | S_IRWXO;
+
 std::string folder_of(const std::string& path) {
   const std::string folder = std::filesystem::path(path).parent_path().string();
   return folder.empty() ? "." : folder;
@@ -79,48 +81,80 @@ std::string temporary_name(const std::string& path) {
   return (final.parent_path() / name).string();
 }
 
-/// Returns the final name at the end of a temporary file's name; empty for other files. Every
-/// MPI_File_open of Open MPI tests file locks with a file of its own, NAME.locktest.RANK, which
-/// counts as temporary too.
+/// Returns the final name at the end of a temporary file's name; empty for other files.
 std::string final_part(const std::string& temporary) {
-  static const std::regex form(R"(\.tmp\.[0-9]+(-[0-9a-f]{16})?\.(.+?)(\.locktest\.[0-9]+)?)");
+  static const std::regex form(R"(\.tmp\.[0-9]+(-[0-9a-f]{16})?\.(.+))");
   std::smatch parts;
   return std::regex_match(temporary, parts, form) ? parts[2].str() : "";
 }
 
-/// Tries to create the file: permissions alone do not tell (root, read-only and full file systems).
-void try_to_create(const std::string& temporary, const std::string& path) {
+/// Makes the temporary file, which only this user can read, and returns the mode of new files.
+/// Permissions alone do not tell that this is possible (root, read-only and full file systems).
+mode_t create_temporary(const std::string& temporary, const std::string& path) {
   const int file =
       ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
   if (file < 0) {
-    throw ResourceError(fmt::format("{}: cannot be created: {}; choose another folder", path,
-                                    std::strerror(errno)));
+    throw ResourceError(fmt::format("{}: cannot be created: {}; choose another {}", path,
+                                    std::strerror(errno),
+                                    errno == ENAMETOOLONG ? "name, a shorter one" : "folder"));
   }
+  struct stat status {};
+  ::fstat(file, &status);
+  // Some file systems have no modes.
+  [[maybe_unused]] const int ignored = ::fchmod(file, S_IRUSR | S_IWUSR);
   ::close(file);
-  ::unlink(temporary.c_str());
+  return status.st_mode & permissions;
 }
 
-void sync(const std::string& path, int flags) {
+/// Waits until a file or folder is on disk. Returns the reason why it is not, empty otherwise.
+std::string sync(const std::string& path, int flags) {
   const int file = ::open(path.c_str(), flags | O_CLOEXEC);
   const bool synced = file >= 0 && (::fsync(file) == 0 || errno == EINVAL || errno == EROFS);
-  const int reason = errno;
+  const std::string reason = synced ? "" : std::strerror(errno);
   if (file >= 0) ::close(file);
-  if (!synced)
-    throw ResourceError(fmt::format("{}: not safely on disk: {}", path, std::strerror(reason)));
+  return reason;
+}
+
+void sync_contents(const AtomicOutput& output) {
+  // Other nodes may not see a folder in which rank 0 alone writes.
+  if (!output.comm().is_root() && ::access(output.temporary_path().c_str(), F_OK) != 0) return;
+  const std::string reason = sync(output.temporary_path(), O_RDONLY);
+  if (!reason.empty())
+    throw ResourceError(fmt::format("{}: not safely on disk: {}", output.path(), reason));
 }
 
 /// Gives a file the mode of the one that it is about to replace, and the group, where this user
 /// may.
-void take_over_mode(const std::string& temporary, const std::string& final) {
-  struct stat old {};
-  if (::stat(final.c_str(), &old) != 0) return;
+void take_over_mode(const std::string& temporary, const struct stat& old) {
   constexpr mode_t of_group = S_IRWXG;
-  mode_t mode = old.st_mode & (S_IRWXU | S_IRWXG | S_IRWXO);
+  mode_t mode = old.st_mode & permissions;
   // Another group may no more than all others may.
   if (::chown(temporary.c_str(), static_cast<uid_t>(-1), old.st_gid) != 0)
     mode = (mode & ~of_group) | (mode & (mode << 3) & of_group);
   // Some file systems have no modes.
   [[maybe_unused]] const int ignored = ::chmod(temporary.c_str(), mode);
+}
+
+std::string name_of_file(const std::string& path) {
+  return std::filesystem::path(path).filename().string();
+}
+
+using FilesByFolder = std::map<std::string, std::set<std::string>>;
+
+/// Removes the temporary files of these names, but for the file `kept`. Returns how many.
+std::int64_t remove_temporary_files_of(const FilesByFolder& names, const std::string& kept) {
+  std::int64_t n_removed = 0;
+  for (const auto& [folder, finals] : names) {
+    std::vector<std::filesystem::path> left;
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+      const std::string name = entry.path().filename().string();
+      if (finals.contains(final_part(name)) && name != name_of_file(kept))
+        left.push_back(entry.path());
+    }
+    for (const auto& path : left) n_removed += ::unlink(path.c_str()) == 0 ? 1 : 0;
+  }
+  return n_removed;
 }
 
 [[noreturn]] void refuse_to_replace(const std::string& path) {
@@ -149,9 +183,12 @@ void rename_to_new(const std::string& temporary, const std::string& final) {
       fmt::format("{}: cannot be renamed to {}: {}", temporary, final, std::strerror(errno)));
 }
 
-void rename_over(const std::string& temporary, const std::string& final) {
-  take_over_mode(temporary, final);
-  if (std::rename(temporary.c_str(), final.c_str()) == 0) return;
+/// Puts a file in the place of another, which takes the temporary name where the file system can
+/// do that. Returns true if so.
+bool rename_over(const std::string& temporary, const std::string& final) {
+  if (::renameat2(AT_FDCWD, temporary.c_str(), AT_FDCWD, final.c_str(), RENAME_EXCHANGE) == 0)
+    return true;
+  if (std::rename(temporary.c_str(), final.c_str()) == 0) return false;
   throw ResourceError(
       fmt::format("{}: cannot be renamed to {}: {}", temporary, final, std::strerror(errno)));
 }
@@ -167,7 +204,9 @@ AtomicOutput::AtomicOutput(const Communicator& comm, const std::string& path, If
     check_folder(path);
     names[0] = final_name(path);
     names[1] = temporary_name(names[0]);
-    try_to_create(names[1], path);
+    claim_ = OutputClaim::make(names[0], path);
+    at_early_exit_.emplace(names[1]);
+    mode_ = create_temporary(names[1], path);
   });
   final_path_ = comm.broadcast(names[0], 0);
   temporary_path_ = comm.broadcast(names[1], 0);
@@ -177,28 +216,77 @@ AtomicOutput::~AtomicOutput() {
   if (!committed_ && comm_.is_root()) ::unlink(temporary_path_.c_str());
 }
 
+void AtomicOutput::throw_with_final_name() const {
+  const CaughtError error = describe_current_exception();
+  std::string message = error.message;
+  for (std::size_t at = 0; (at = message.find(temporary_path_, at)) != std::string::npos;)
+    message.replace(at, temporary_path_.size(), path_);
+  throw_error(error.kind, message);
+}
+
 void AtomicOutput::commit() {
   AtomicOutput* const alone[] = {this};
   commit(comm_, alone);
 }
 
+void AtomicOutput::rename() {
+  struct stat written {};
+  if (::lstat(temporary_path_.c_str(), &written) != 0 || !S_ISREG(written.st_mode) ||
+      written.st_uid != ::geteuid())
+    throw ResourceError(fmt::format("{}: its temporary file {} was removed or replaced by others",
+                                    path_, temporary_path_));
+  if (written.st_size == 0)
+    throw ResourceError(fmt::format("{}: not safely on disk: nothing was written", path_));
+  struct stat old {};
+  const bool replaces = ::stat(final_path_.c_str(), &old) == 0;
+  if (replaces && if_exists_ == IfExists::fail) refuse_to_replace(final_path_);
+  if (replaces && !S_ISREG(old.st_mode))
+    throw ResourceError(fmt::format("{}: is no regular file any more, so it was kept", path_));
+  if (replaces) {
+    take_over_mode(temporary_path_, old);
+    holds_old_file_ = rename_over(temporary_path_, final_path_);
+    return;
+  }
+  // Some file systems have no modes.
+  [[maybe_unused]] const int ignored = ::chmod(temporary_path_.c_str(), mode_);
+  rename_to_new(temporary_path_, final_path_);
+}
+
+void AtomicOutput::undo_rename() const {
+  ::renameat2(AT_FDCWD, final_path_.c_str(), AT_FDCWD, temporary_path_.c_str(),
+              holds_old_file_ ? RENAME_EXCHANGE : RENAME_NOREPLACE);
+}
+
 void AtomicOutput::commit(const Communicator& comm, std::span<AtomicOutput* const> outputs) {
   agree(comm, [&] {
-    if (!comm.is_root()) return;
-    for (const AtomicOutput* output : outputs) sync(output->temporary_path_, O_RDONLY);
-    for (const AtomicOutput* output : outputs) {
-      if (output->if_exists_ == IfExists::fail && ::access(output->final_path_.c_str(), F_OK) == 0)
-        refuse_to_replace(output->final_path_);
-    }
-    for (const AtomicOutput* output : outputs) {
-      output->if_exists_ == IfExists::fail
-          ? rename_to_new(output->temporary_path_, output->final_path_)
-          : rename_over(output->temporary_path_, output->final_path_);
-    }
-    for (const AtomicOutput* output : outputs)
-      sync(folder_of(output->final_path_), O_RDONLY | O_DIRECTORY);
+    for (const AtomicOutput* output : outputs) sync_contents(*output);
   });
-  for (AtomicOutput* output : outputs) output->committed_ = true;
+  agree(comm, [&] {
+    if (!comm.is_root()) return;
+    std::size_t n_renamed = 0;
+    try {
+      for (; n_renamed < outputs.size(); ++n_renamed) outputs[n_renamed]->rename();
+    } catch (...) {
+      for (std::size_t i = n_renamed; i-- > 0;) outputs[i]->undo_rename();
+      throw;
+    }
+    for (const AtomicOutput* output : outputs) {
+      if (output->holds_old_file_) ::unlink(output->temporary_path_.c_str());
+    }
+    for (const AtomicOutput* output : outputs) {
+      const std::string reason = sync(folder_of(output->final_path_), O_RDONLY | O_DIRECTORY);
+      if (reason.empty()) continue;
+      throw ResourceError(fmt::format(
+          "{}: is complete and in its place, but its folder could not be synced: {}; after a loss "
+          "of power it may be as before",
+          output->path_, reason));
+    }
+  });
+  for (AtomicOutput* output : outputs) {
+    output->committed_ = true;
+    output->claim_.reset();
+    output->at_early_exit_.reset();
+  }
 }
 
 void require_name_of_file(const std::string& path) {
@@ -216,8 +304,15 @@ void require_name_of_file(const std::string& path) {
   }
 }
 
-void AtomicOutput::check(const Communicator& comm, const std::string& path, IfExists if_exists) {
+std::shared_ptr<OutputClaim> AtomicOutput::check(const Communicator& comm, const std::string& path,
+                                                 IfExists if_exists) {
   const AtomicOutput probe(comm, path, if_exists);
+  agree(comm, [&] {
+    if (!comm.is_root() || !probe.claim_->is_locked()) return;
+    remove_temporary_files_of({{folder_of(probe.final_path_), {name_of_file(probe.final_path_)}}},
+                              probe.temporary_path_);
+  });
+  return probe.claim_;
 }
 
 std::int64_t AtomicOutput::remove_unfinished(const Communicator& comm,
@@ -225,20 +320,19 @@ std::int64_t AtomicOutput::remove_unfinished(const Communicator& comm,
   std::int64_t n_removed = 0;
   agree(comm, [&] {
     if (!comm.is_root()) return;
-    std::map<std::string, std::set<std::string>> names;  // by folder
+    FilesByFolder names;
     for (const std::string& path : paths) {
       const std::string final = final_name(path);
-      names[folder_of(final)].insert(std::filesystem::path(final).filename().string());
+      names[folder_of(final)].insert(name_of_file(final));
     }
     for (const auto& [folder, finals] : names) {
-      std::vector<std::filesystem::path> left;
-      std::error_code error;
-      for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
-        if (finals.contains(final_part(entry.path().filename().string())))
-          left.push_back(entry.path());
+      // The claims of killed runs go with ours.
+      for (const std::string& final : finals) {
+        const std::string path = (std::filesystem::path(folder) / final).string();
+        if (OutputClaim::was_made(path)) OutputClaim::make(path, path);
       }
-      for (const auto& path : left) n_removed += ::unlink(path.c_str()) == 0 ? 1 : 0;
     }
+    n_removed = remove_temporary_files_of(names, "");
   });
   return comm.sum(n_removed);
 }

@@ -2,10 +2,16 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <utility>
 
+#include "base/temporary_files.hpp"
+#include "io/output_claim.hpp"
 #include "ringweave/communicator.hpp"
+#include "ringweave/error.hpp"
 #include "ringweave/files.hpp"
 
 namespace ringweave::detail::inline io {
@@ -14,15 +20,17 @@ namespace ringweave::detail::inline io {
 void require_name_of_file(const std::string& path);
 
 /// An output file that appears whole or not at all. Ranks write to temporary_path() next to the
-/// final name; commit() agrees that all succeeded, syncs and renames. A file that is replaced
-/// leaves its mode and, where possible, its group; one that appeared since is replaced only by
-/// IfExists::overwrite, else commit() is a UsageError. Until then it has the mode of new files.
-/// Destroyed without commit, the temporary file is removed (by rank 0, without MPI).
+/// final name, which only this user can read; commit() agrees that all succeeded, syncs and
+/// renames. A file that is replaced leaves its mode and, where possible, its group; one that
+/// appeared since is replaced only by IfExists::overwrite, else commit() is a UsageError. No other
+/// run can write the same file meanwhile. Destroyed without commit, the temporary file is removed
+/// (by rank 0, without MPI).
 class AtomicOutput {
  public:
   /// Checks before any work is done: the folder exists and can be written, the name is new or a
-  /// regular file and may be overwritten. Error  UsageError (exists, is a directory, device, pipe
-  /// or link to one), ResourceError (cannot be written). Collective.
+  /// regular file and may be overwritten, and no other run writes it. Makes the temporary file.
+  /// Error  UsageError (exists, is a directory, device, pipe or link to one, another run),
+  /// ResourceError (cannot be written). Collective.
   AtomicOutput(const Communicator& comm, const std::string& path, IfExists if_exists);
   ~AtomicOutput();
   AtomicOutput(const AtomicOutput&) = delete;
@@ -32,28 +40,48 @@ class AtomicOutput {
   /// The name as it was given, whose extension gives the kind of file.
   const std::string& path() const { return path_; }
   const std::string& temporary_path() const { return temporary_path_; }
+  /// Runs work that writes to temporary_path(); its errors name path() instead. Collective as the
+  /// work is.
+  template <class Work>
+  void write(Work&& work) const {
+    try {
+      std::forward<Work>(work)();
+    } catch (const Error&) {
+      throw_with_final_name();
+    }
+  }
   /// Collective. All ranks have closed the file.
   void commit();
-  /// Several at once: all are on disk before the first is renamed, so that one that cannot be
-  /// completed leaves none, unless a file appears or a rename fails between two of them.
-  /// Collective.
+  /// Several at once: all are on disk before the first is renamed, and when one cannot be renamed,
+  /// those before it are put back. Collective.
   static void commit(const Communicator& comm, std::span<AtomicOutput* const> outputs);
 
-  /// The same checks, leaving nothing behind, for the program to fail early. Collective.
-  static void check(const Communicator& comm, const std::string& path, IfExists if_exists);
+  /// The same checks, for the program to fail early. Returns the claim to the name on rank 0, null
+  /// elsewhere; removes what killed runs left of this file. Collective.
+  static std::shared_ptr<OutputClaim> check(const Communicator& comm, const std::string& path,
+                                            IfExists if_exists);
 
-  /// Removes the temporary files that killed runs left next to these names, and those of a run that
-  /// still writes them: who calls says that there is none. Temporary files of other names stay.
-  /// Returns how many there were. Collective.
+  /// Removes the temporary files that killed runs left next to these names; those of other names
+  /// stay. Returns how many there were. Collective. Error  UsageError when another run still writes
+  /// one of the names, where the file system has locks.
   static std::int64_t remove_unfinished(const Communicator& comm,
                                         std::span<const std::string> paths);
 
  private:
+  [[noreturn]] void throw_with_final_name() const;
+  void rename();
+  void undo_rename() const;
+
   Communicator comm_;
   std::string path_;
   IfExists if_exists_;
   std::string final_path_;  ///< path_, or the file it is a link to
   std::string temporary_path_;
+  // On rank 0:
+  std::shared_ptr<OutputClaim> claim_;
+  std::optional<TemporaryFile> at_early_exit_;
+  unsigned mode_ = 0;            ///< of new files
+  bool holds_old_file_ = false;  ///< the temporary name, after rename()
   bool committed_ = false;
 };
 

@@ -74,7 +74,7 @@ void detail::write_map(const AtomicOutput& output, const MapHeader& header,
       default: refuse_kind(output.path(), "maps are written as", map_kinds);
     }
   };
-  std::visit(write, map);
+  output.write([&] { std::visit(write, map); });
 }
 
 void write_map(const Communicator& comm, const std::string& path, IfExists if_exists,
@@ -100,7 +100,7 @@ void detail::write_alm(const AtomicOutput& output, const AlmHeader& header,
       default: refuse_kind(output.path(), "a_lm are written as", alm_kinds);
     }
   };
-  std::visit(write, alm);
+  output.write([&] { std::visit(write, alm); });
 }
 
 void write_alm(const Communicator& comm, const std::string& path, IfExists if_exists,

@@ -58,7 +58,7 @@ std::vector<Keyword> keywords_of(const Provenance& provenance) {
   std::erase_if(keywords, [](const Keyword& keyword) { return keyword.name == extension_keyword; });
   if (provenance.method) {
     // Of another smoothing.
-    for (const char* name : {"SUPPORT", "KERNERR", "NITERALM"})
+    for (const char* name : {"SUPPORT", "KERNERR", "SPLIT", "NITERALM"})
       std::erase_if(keywords, [&](const Keyword& keyword) { return keyword.name == name; });
   }
   const auto put_if = [&](const char* name, const auto& value, const char* comment) {
@@ -87,6 +87,7 @@ std::vector<Keyword> keywords_of(const Provenance& provenance) {
   put_if("SMETHOD", provenance.method, "of the smoothing");
   put_if("SUPPORT", provenance.support_degrees, "[deg] where the kernel is cut");
   put_if("KERNERR", provenance.kernel_error, "relative rms error of the cut");
+  put_if("SPLIT", provenance.split, "parts of the split kernel");
   if (provenance.lmax)
     put(keywords, {"MAX-LPOL", std::int64_t{*provenance.lmax}, "highest degree l"});
   if (provenance.iterations) {

@@ -11,8 +11,8 @@ namespace ringweave::detail::inline io {
 
 /// FITS keywords and HDF5 attributes that describe how a map was processed.
 inline constexpr std::array processing_keywords{
-    "FWHM",    "BEAM_LEG", "PIXWIN",   "CL_KIND",  "SEED",     "NSEED", "SMETHOD", "SUPPORT",
-    "KERNERR", "MAX-LPOL", "NITERALM", "QUADSCHM", "LREGRESS", "MASK",  "FSKY"};
+    "FWHM",    "BEAM_LEG", "PIXWIN",   "CL_KIND",  "SEED",     "NSEED",    "SMETHOD", "SUPPORT",
+    "KERNERR", "SPLIT",    "MAX-LPOL", "NITERALM", "QUADSCHM", "LREGRESS", "MASK",    "FSKY"};
 
 /// Returns a keyword or name in capitals.
 inline std::string upper(std::string text) {

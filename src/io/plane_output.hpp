@@ -23,7 +23,6 @@ class PlaneOutput {
   const AtomicOutput& output_;
   PlaneHeader header_;
   Provenance provenance_;  ///< its keywords become attributes of the data set
-  Hdf5Mode mode_ = Hdf5Mode::independent;
 };
 
 }  // namespace ringweave::detail::inline io

@@ -211,18 +211,16 @@ void detail::write_values(const AtomicOutput& output, const ValuesHeader& header
   const FileKind kind = file_kind(output.path());
   if (kind != FileKind::text && kind != FileKind::hdf5)
     refuse_kind(output.path(), "values are written as");
-  std::visit(
-      [&](auto view) {
-        agree(comm, [&] {
-          if (!header.components.empty() && view.n_components() == ssize64(header.components))
-            return;
-          throw UsageError(fmt::format("{}: values of {} components do not fill {}", output.path(),
-                                       view.n_components(), header.components.size()));
-        });
-        if (kind == FileKind::text) write_text_values(comm, path, header, provenance, view);
-        if (kind == FileKind::hdf5) write_hdf5_values(comm, path, header, provenance, view);
-      },
-      values);
+  const auto write = [&](auto view) {
+    agree(comm, [&] {
+      if (!header.components.empty() && view.n_components() == ssize64(header.components)) return;
+      throw UsageError(fmt::format("{}: values of {} components do not fill {}", output.path(),
+                                   view.n_components(), header.components.size()));
+    });
+    if (kind == FileKind::text) write_text_values(comm, path, header, provenance, view);
+    if (kind == FileKind::hdf5) write_hdf5_values(comm, path, header, provenance, view);
+  };
+  output.write([&] { std::visit(write, values); });
 }
 
 void write_values(const Communicator& comm, const std::string& path, IfExists if_exists,

@@ -7,6 +7,8 @@
 #include <type_traits>
 
 #include "base/checked_cast.hpp"
+#include "distribute/mpi/agree.hpp"
+#include "distribute/mpi/mpi_library.hpp"
 #include "ringweave/mpi.hpp"
 
 namespace ringweave::detail::inline io {
@@ -36,9 +38,11 @@ void trade(const Communicator& comm, const T* send, const std::vector<int>& send
     std::copy_n(send, send_counts[0], receive);
     return;
   }
-  if (MPI_Alltoallv(send, send_counts.data(), send_offsets.data(), type, receive,
-                    receive_counts.data(), receive_offsets.data(), type,
-                    mpi_handle(comm)) != MPI_SUCCESS) {
+  const int code = waiting_in("an exchange of file rows", [&] {
+    return MPI_Alltoallv(send, send_counts.data(), send_offsets.data(), type, receive,
+                         receive_counts.data(), receive_offsets.data(), type, mpi_handle(comm));
+  });
+  if (code != MPI_SUCCESS) {
     comm.abort(ErrorKind::peer, "MPI_Alltoallv failed while file rows were traded");
   }
 }
@@ -67,8 +71,10 @@ void RowRedistribution::route(std::span<const int> owner, std::span<const std::i
   }
   if (comm_.size() == 1) {
     owner_counts_ = share_counts_;
-  } else if (MPI_Alltoall(share_counts_.data(), 1, MPI_INT, owner_counts_.data(), 1, MPI_INT,
-                          mpi_handle(comm_)) != MPI_SUCCESS) {
+  } else if (waiting_in("MPI_Alltoall", [&] {
+               return MPI_Alltoall(share_counts_.data(), 1, MPI_INT, owner_counts_.data(), 1,
+                                   MPI_INT, mpi_handle(comm_));
+             }) != MPI_SUCCESS) {
     comm_.abort(ErrorKind::peer, "MPI_Alltoall failed while file rows were counted");
   }
   keys_.resize(

@@ -3,12 +3,9 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <exception>
 #include <span>
-#include <utility>
 #include <vector>
 
-#include "distribute/mpi/agree.hpp"
 #include "ringweave/communicator.hpp"
 #include "ringweave/error.hpp"
 
@@ -70,20 +67,5 @@ class RowRedistribution {
   std::vector<int> owner_counts_;
   std::vector<std::int64_t> keys_;
 };
-
-/// Runs work in which ranks wait for one another (a collective transfer), then agrees on the
-/// outcome. Every rank must complete the waiting parts even when it fails. Collective.
-template <class Work>
-void run_collectively(const Communicator& comm, Work&& work) {
-  std::exception_ptr error;
-  try {
-    std::forward<Work>(work)();
-  } catch (...) {
-    error = std::current_exception();
-  }
-  agree(comm, [&] {
-    if (error) std::rethrow_exception(error);
-  });
-}
 
 }  // namespace ringweave::detail::inline io

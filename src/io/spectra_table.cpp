@@ -275,7 +275,7 @@ void write_hdf5_spectra(const std::string& path, const Spectra& spectra,
     values.insert(values.end(), row.begin(), row.end());
   }
   if (names.empty()) throw UsageError(fmt::format("{}: there is no spectrum to write", path));
-  Hdf5Handle file = create_hdf5(path, ssize64(values) * std::int64_t{8});
+  Hdf5Handle file = create_hdf5(path);
   write_hdf5_root(file, path, provenance);
   Hdf5Handle group = create_hdf5_group(file, path, "cl");
   Hdf5Handle dataset =

@@ -138,7 +138,7 @@ void detail::write_spectra(const AtomicOutput& output, const Provenance& provena
   const FileKind kind = file_kind(output.path());
   if (kind != FileKind::text && kind != FileKind::fits && kind != FileKind::hdf5)
     throw UsageError(fmt::format("{}: spectra are written as text, FITS or HDF5", output.path()));
-  agree(output.comm(), [&] {
+  const auto write = [&] {
     if (!output.comm().is_root()) return;
     // Whatever was read, C_l are written.
     Provenance of_c_l = provenance;
@@ -148,7 +148,8 @@ void detail::write_spectra(const AtomicOutput& output, const Provenance& provena
     if (kind == FileKind::text) write_text_spectra(output.temporary_path(), spectra, of_c_l, unit);
     if (kind == FileKind::fits) write_fits_spectra(output.temporary_path(), spectra, of_c_l, unit);
     if (kind == FileKind::hdf5) write_hdf5_spectra(output.temporary_path(), spectra, of_c_l, unit);
-  });
+  };
+  output.write([&] { agree(output.comm(), write); });
 }
 
 void write_spectra(const Communicator& comm, const std::string& path, IfExists if_exists,

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Ranks that fail while others wait, ranks that are killed, ranks that disagree: the job ends within 10 s with the exit
-code of the error and prints it once.
+"""Ranks that fail while others wait, ranks that are killed or stopped, ranks that disagree: the job ends within 10 s
+with the exit code of the error and prints it once.
 
 fault_test.py PROGRAM RUN_COMMANDS MPIRUN HELPER [TEST ...]    HELPER: one_rank_fails
 """
@@ -43,6 +43,12 @@ class OneRankFails(program.ProgramTest):
         for ranks, failing_rank in ((1, 0), (3, 0), (3, 1), (3, 2)):
             self.check("alone", failing_rank, ranks, 3)
 
+    def test_an_error_inside_an_agreement_that_the_others_never_reach_ends_the_job(self):
+        for ranks, failing_rank in ((1, 0), (3, 0), (3, 2)):
+            self.check("agreed_alone", failing_rank, ranks, 3)
+        for waiting_rank in (0, 2):
+            self.check("agreed_without", waiting_rank, 3, 3)
+
     def test_an_error_in_a_thread_ends_the_job(self):
         for ranks, failing_rank in ((1, 0), (3, 1)):
             self.check("thread", failing_rank, ranks, 3)
@@ -54,6 +60,35 @@ class OneRankFails(program.ProgramTest):
                                        timeout=3 * SECONDS)
                 self.assertLess(result.seconds, SECONDS, str(result))
                 self.assertNotEqual(result.code, 0, str(result))
+
+
+class Watchdog(program.ProgramTest):
+    """The ranks of HELPER have a watchdog that waits for 2 s."""
+
+    def end(self, how, rank, ranks):
+        return program.start([how, rank], ranks=ranks, cwd=self.folder, program=HELPER, timeout=3 * SECONDS)
+
+    def test_ranks_without_progress_end_the_job_and_are_named(self):
+        for how, rank, ranks, words in (
+                ("stopped", 0, 3, "rank 0 does not run any more, last seen in stage sums; ranks 1-2 wait in MPI_"),
+                ("stopped", 1, 3, "rank 1 does not run any more, last seen in stage sums; ranks 0, 2 wait in MPI_"),
+                ("busy", 2, 3, "rank 2 is in stage sums; ranks 0-1 wait in MPI_Barrier,"),
+                ("busy", 0, 1, "rank 0 is in stage sums; check")):
+            with self.subTest(how=how, rank=rank, ranks=ranks):
+                result = self.end(how, rank, ranks)
+                self.assertLess(result.seconds, SECONDS, str(result))
+                if program.uses_open_mpi() or ranks == 1:
+                    self.assertEqual(result.code, 5, str(result))
+                else:
+                    self.assertNotEqual(result.code, 0, str(result))
+                self.assertEqual(len(result.messages()), 1, str(result))
+                self.assertIn("has made progress for 2 s", result.messages()[0])
+                self.assertIn(words, result.messages()[0])
+
+    def test_a_rank_that_makes_steps_may_work_for_longer(self):
+        result = self.end("working", 1, 3)
+        self.assertEqual((result.code, result.messages()), (0, []), str(result))
+        self.assertGreater(result.seconds, 4)
 
 
 class RanksOfTheProgram(program.ProgramTest):
@@ -102,6 +137,39 @@ class RanksOfTheProgram(program.ProgramTest):
             self.assertLess(time.monotonic() - begin, SECONDS)
         self.assertNotEqual(launcher.returncode, 0)
         self.assertEqual((self.folder / "old.h5").read_text(), "precious")
+
+    def test_a_stopped_rank_of_the_program_is_named_after_the_deadline_and_ends_the_job(self):
+        (self.folder / "before.h5").write_text("precious")
+        environment = {**os.environ, "OMP_NUM_THREADS": "1", "RINGWEAVE_DEADLINE": "600", "MPIRUN_TIMEOUT": "30"}
+        arguments = ["smooth", "sky.h5", "before.h5", "--overwrite", "--fwhm", "5deg", "--iter", "1000000",
+                     "--deadline", "3", "--progress", "on"]
+        with subprocess.Popen([program.MPIRUN, "3", program.PROGRAM, *arguments], cwd=self.folder,
+                              env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True) as launcher:
+            victim = self.rank_of(launcher.pid, 1)
+            lines = iter(launcher.stderr.readline, "")
+            self.assertTrue(any("smoothing: " in line for line in lines))
+            time.sleep(1)  # until the watchdog has seen it
+            os.kill(victim, signal.SIGSTOP)
+            begin = time.monotonic()
+            messages = [line for line in launcher.communicate(timeout=3 * SECONDS)[1].splitlines()
+                        if line.startswith("ringweave: ")]
+            self.assertLess(time.monotonic() - begin, SECONDS)
+        if program.uses_open_mpi():
+            self.assertEqual(launcher.returncode, 5)
+        else:
+            self.assertNotEqual(launcher.returncode, 0)
+        self.assertEqual(len(messages), 1, messages)
+        self.assertRegex(messages[0], r"no rank on \S+ has made progress for 3 s: rank 1 does not run any more, "
+                                      r'last seen in .*"smoothing"; rank.* waits? in .*"smoothing"')
+        self.assertEqual((self.folder / "before.h5").read_text(), "precious")
+
+    def test_deadlines_are_checked_and_disagreeing_ones_refused(self):
+        for words in (["--deadline", "soon"], ["--deadline", "-1"]):
+            self.assertIn("--deadline", self.done("info", "sky.h5", *words, code=2).err)
+        result = program.start(["info", "sky.h5"], cwd=self.folder, environment={"RINGWEAVE_DEADLINE": "later"})
+        self.assertEqual(result.code, 2, str(result))
+        self.differ(["info", "sky.h5", "--deadline", 60], ["info", "sky.h5"], ["ranks disagree"])
 
     def rank_of(self, launcher, rank):
         """Returns the process id of a rank among the descendants of mpirun."""

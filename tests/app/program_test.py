@@ -516,6 +516,8 @@ class Options(SkyTest):
             flags = out.split("\nflags")[1]
             for flag in ("-Wall", "-fopenmp", "20", "-fstack-protector-strong"):
                 self.assertIn(flag, flags)
+            if "build_type     Release" in out:
+                self.assertRegex(flags, "-D_FORTIFY_SOURCE=[23]")
             self.assertNotIn("$<", flags)
 
     def test_help_explains_every_command(self):

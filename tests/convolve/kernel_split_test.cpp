@@ -329,17 +329,47 @@ TEST(KernelSplit, TakesSupportAndPlacementTogether) {
   EXPECT_EQ(KernelSplit(spec).best().n_harmonic, 0);
 }
 
+TEST(KernelSplit, ChosenByOneCoreIsTheSameForAllRanksThreadsAndBackends) {
+  KernelSplitSpec spec = small_problem();
+  SplitCosts costs = simple_costs();
+  costs.rings = [](double theta_cut, int n_ranks) {
+    return Estimate{(n_ranks == 1 ? 10 : 1e-6) * theta_cut};
+  };
+  spec.machine = machine_with(costs);
+  spec.choice = SplitChoice::one_core;
+  const KernelSplit alone(spec);
+  EXPECT_EQ(alone.best().theta_cut, spec.theta_cuts.front());
+  spec.n_threads = 3;
+  for (const int n_ranks : {2, 5}) {
+    spec.n_ranks = n_ranks;
+    for (const Backend harmonic : {Backend::host, Backend::cuda}) {
+      spec.backends.harmonic = harmonic;
+      spec.choice = SplitChoice::one_core;
+      const KernelSplit same(spec);
+      EXPECT_EQ(same.best().theta_cut, alone.best().theta_cut);
+      EXPECT_EQ(same.harmonic(), alone.harmonic());
+      EXPECT_LT(same.best().total.seconds, alone.best().total.seconds);  // on all ranks
+      spec.choice = SplitChoice::as_placed;
+      EXPECT_EQ(KernelSplit(spec).best().theta_cut, spec.theta_cuts.back());
+    }
+  }
+}
+
 TEST(KernelSplit, OfOneSearchIsThatOfEachPlace) {
   KernelSplitSpec spec = small_problem();
   spec.n_ranks = 2;
   spec.machine = nullptr;
-  const std::vector<KernelSplit::Place> places{
-      {}, {{}, 0}, {{}, 1}, {{Backend::cuda, Backend::host, true}, std::nullopt}};
+  const std::vector<KernelSplit::Place> places{{},
+                                               {{}, 0},
+                                               {{}, 1},
+                                               {{Backend::cuda, Backend::host, true}, std::nullopt},
+                                               {{}, 0, SplitChoice::one_core}};
   const std::vector<KernelSplit> splits = KernelSplit::in_places(spec, places);
   ASSERT_EQ(splits.size(), places.size());
   for (std::size_t i = 0; i < places.size(); ++i) {
     spec.backends = places[i].backends;
     spec.n_harmonic = places[i].n_harmonic;
+    spec.choice = places[i].choice;
     const KernelSplit alone(spec);
     EXPECT_EQ(splits[i].best().l_cut, alone.best().l_cut);
     EXPECT_EQ(splits[i].best().n_harmonic, alone.best().n_harmonic);

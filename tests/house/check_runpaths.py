@@ -27,9 +27,13 @@ def is_program_or_library(path):
     return header[:4] == b"\x7fELF" and header[16] in (2, 3)
 
 
+def programs_and_libraries(folders):
+    return [path for folder in folders for path in sorted(pathlib.Path(folder).rglob("*"))
+            if is_program_or_library(path)]
+
+
 def main(folders):
-    files = [path for folder in folders for path in sorted(pathlib.Path(folder).rglob("*"))
-             if is_program_or_library(path)]
+    files = programs_and_libraries(folders)
     wrong = []
     for path in files:
         listing = subprocess.run(["readelf", "-d", path], capture_output=True, text=True, check=True).stdout

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "io/atomic_output.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 
@@ -100,6 +103,91 @@ TEST_F(AtomicOutputTest, DoesNotReplaceAFileThatAppearedSince) {
   EXPECT_EQ(n_files(), 1);
 }
 
+TEST_F(AtomicOutputTest, PutsBackWhatItRenamedWhenALaterOneFails) {
+  const std::string old_path = folder_ / "old.fits";
+  const std::string last_path = folder_ / "last.fits";
+  test::on_root(comm_, [&] { test::write_text(old_path, "old"); });
+  {
+    AtomicOutput replacing(comm_, old_path, IfExists::overwrite);
+    AtomicOutput fresh(comm_, path_, IfExists::fail);
+    AtomicOutput last(comm_, last_path, IfExists::overwrite);
+    test::on_root(comm_, [&] {
+      for (const AtomicOutput* output : {&replacing, &fresh, &last})
+        test::write_text(output->temporary_path(), "new");
+      fs::create_directory(last_path);  // no file can replace it
+    });
+    AtomicOutput* const all[] = {&replacing, &fresh, &last};
+    expect_error(ErrorKind::resource, "last.fits", [&] { AtomicOutput::commit(comm_, all); });
+  }
+  test::on_root(comm_, [&] {
+    EXPECT_EQ(test::bytes_of(old_path), "old");
+    EXPECT_FALSE(fs::exists(path_));
+  });
+  EXPECT_EQ(n_files(), 2);
+}
+
+TEST_F(AtomicOutputTest, OnlyThisUserReadsItBeforeItIsWhole) {
+  AtomicOutput output(comm_, path_, IfExists::fail);
+  const auto mode = [&](const std::string& path) {
+    struct stat status {};
+    EXPECT_EQ(::stat(path.c_str(), &status), 0);
+    return status.st_mode & 0777;
+  };
+  const mode_t mask = ::umask(0);
+  ::umask(mask);
+  test::on_root(comm_, [&] {
+    EXPECT_EQ(mode(output.temporary_path()), 0600);
+    test::write_text(output.temporary_path(), "new");
+  });
+  output.commit();
+  test::on_root(comm_, [&] { EXPECT_EQ(mode(path_), 0666 & ~mask); });
+}
+
+TEST_F(AtomicOutputTest, DoesNotCommitALinkInPlaceOfTheFile) {
+  AtomicOutput output(comm_, path_, IfExists::fail);
+  test::on_root(comm_, [&] {
+    test::write_text(folder_ / "victim", "theirs");
+    fs::remove(output.temporary_path());
+    fs::create_symlink("victim", output.temporary_path());
+  });
+  expect_error(ErrorKind::resource, "replaced by others", [&] { output.commit(); });
+  test::on_root(comm_, [&] { EXPECT_FALSE(fs::exists(path_)); });
+}
+
+TEST_F(AtomicOutputTest, AnotherProcessCannotWriteTheSameFile) {
+  const std::string lock = folder_ / ".tmp.lock.map.fits.gz";
+  int theirs = -1;
+  test::on_root(comm_, [&] {
+    theirs = ::open(lock.c_str(), O_RDWR | O_CREAT, 0600);
+    // A lock belongs to an open file: this one stands for that of another process.
+    EXPECT_EQ(::flock(theirs, LOCK_EX), 0);
+  });
+  expect_refusal(ErrorKind::usage, "map.fits.gz: another run is writing it", path_);
+  EXPECT_EQ(n_files(), 1);
+  test::on_root(comm_, [&] { ::close(theirs); });
+  const auto claim = AtomicOutput::check(comm_, path_, IfExists::fail);
+  // This process may have it more than once.
+  const AtomicOutput own(comm_, path_, IfExists::fail);
+  EXPECT_EQ(claim != nullptr, comm_.is_root());
+}
+
+TEST_F(AtomicOutputTest, AClaimOfADeadProcessIsTakenOver) {
+  const std::string lock = folder_ / ".tmp.lock.map.fits.gz";
+  test::on_root(comm_, [&] {
+    test::write_text(lock, "process 17 on a node that is gone");
+    test::write_text(folder_ / ".tmp.17-0123456789abcdef.map.fits.gz", "a part");
+  });
+  AtomicOutput::check(comm_, path_, IfExists::fail);
+  EXPECT_EQ(n_files(), 0);
+}
+
+TEST_F(AtomicOutputTest, IsRemovedWhenTheProcessEndsEarly) {
+  const AtomicOutput output(comm_, path_, IfExists::fail);
+  comm_.barrier();
+  remove_temporary_files();
+  EXPECT_EQ(n_files(), 0);
+}
+
 TEST_F(AtomicOutputTest, TemporaryNamesDiffer) {
   const AtomicOutput one(comm_, path_, IfExists::fail);
   const AtomicOutput other(comm_, path_, IfExists::fail);
@@ -162,13 +250,12 @@ TEST_F(AtomicOutputTest, WhatKilledRunsLeftIsRemovedForTheNamesGivenOnly) {
   test::on_root(comm_, [&] {
     for (const char* name :
          {".tmp.17.map.fits", ".tmp.17-0123456789abcdef.map.fits", ".tmp.4711.map.fits",
-          ".tmp.4711.map.fits.locktest.0", ".tmp.17.other.fits", ".tmp.17.other.fits.locktest.1",
-          ".tmp.17.map.fits.locktest.", ".tmp.x.map.fits", ".tmp.17map.fits"})
+          ".tmp.17.other.fits", ".tmp.x.map.fits", ".tmp.17map.fits"})
       test::write_text(folder_ / name, "a part");
   });
   const std::string names[] = {folder_ / "map.fits", folder_ / "missing.fits"};
-  EXPECT_EQ(AtomicOutput::remove_unfinished(comm_, names), 4);
-  EXPECT_EQ(n_files(), 5);
+  EXPECT_EQ(AtomicOutput::remove_unfinished(comm_, names), 3);
+  EXPECT_EQ(n_files(), 3);
 }
 
 }  // namespace

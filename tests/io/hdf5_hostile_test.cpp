@@ -12,6 +12,7 @@
 #include <random>
 
 #include "base/checked_cast.hpp"
+#include "distribute/mpi/agree.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/fields.hpp"
 #include "io/hdf5/file.hpp"
@@ -38,6 +39,15 @@ using test::ScratchFolder;
 
 class Hdf5FromStrangers : public testing::Test {
  protected:
+  /// Writes a file with a map whose numbers are still missing.
+  void create_map(const Hdf5Shape& shape) const {
+    test::on_root(comm_, [&] {
+      Hdf5Handle file = create_hdf5(path_);
+      create_hdf5_dataset(file, path_, "map", shape);
+      close_hdf5(std::move(file), path_);
+    });
+  }
+
   Communicator comm_ = Communicator::world();
   ScratchFolder folder_{comm_};
   std::string path_ = folder_ / "map.h5";
@@ -355,11 +365,7 @@ TEST_F(Hdf5FromStrangers, AFullDiskIsAResourceErrorAndLeavesTheOldFile) {
 TEST_F(Hdf5FromStrangers, AWriteThatFailsOnOneRankFailsOnAll) {
   const std::int64_t length = 300000;
   const Hdf5Shape shape{{1, length}, Hdf5Shape::Number::real, 8, Hdf5Shape::Layout::contiguous};
-  test::on_root(comm_, [&] {
-    Hdf5Handle file = create_hdf5(path_, total_bytes(shape));
-    create_hdf5_dataset(file, path_, "map", shape);
-    close_hdf5(std::move(file), path_);
-  });
+  create_map(shape);
   std::signal(SIGXFSZ, SIG_IGN);
   rlimit old{};
   getrlimit(RLIMIT_FSIZE, &old);
@@ -368,16 +374,58 @@ TEST_F(Hdf5FromStrangers, AWriteThatFailsOnOneRankFailsOnAll) {
   const RowRun run{count * comm_.rank(), count};
   const std::vector<double> values(to_size(count), 1.0);
   const test::Thrown thrown = test::thrown_by([&] {
-    Hdf5TransferFile file(comm_, path_, Hdf5Access::write,
-                          hdf5_write_mode(comm_, DiskSpace::unknown));
+    Hdf5TransferFile file(comm_, path_, Hdf5Access::write);
     const Hdf5Rows rows(file, "map", shape);
     if (comm_.rank() == comm_.size() - 1) setrlimit(RLIMIT_FSIZE, &small);
-    run_collectively(comm_,
-                     [&] { rows.write(0, std::span(&run, 1), std::span<const double>(values)); });
+    agree(comm_, [&] { rows.write(0, std::span(&run, 1), std::span<const double>(values)); });
   });
   setrlimit(RLIMIT_FSIZE, &old);
   EXPECT_EQ(thrown.kind, ErrorKind::resource);
-  EXPECT_NE(thrown.message.find("cannot be written"), std::string::npos) << thrown.message;
+  EXPECT_NE(thrown.message.find("writing failed"), std::string::npos) << thrown.message;
+}
+
+TEST_F(Hdf5FromStrangers, WhatTheDiskLostIsNoticedBeforeTheFileIsUsed) {
+  const std::int64_t length = 3000;
+  const Hdf5Shape shape{{2, length}, Hdf5Shape::Number::real, 8, Hdf5Shape::Layout::contiguous};
+  create_map(shape);
+  const std::int64_t count = length / comm_.size();
+  const RowRun run{count * comm_.rank(), count};
+  const std::vector<double> values(to_size(count), 1.0);
+  const test::Thrown thrown = test::thrown_by([&] {
+    Hdf5TransferFile file(comm_, path_, Hdf5Access::write);
+    const Hdf5Rows rows(file, "map", shape);
+    for (const std::int64_t row : {0, 1})
+      rows.write(row, std::span(&run, 1), std::span<const double>(values));
+    comm_.barrier();
+    test::on_root(comm_, [&] {
+      const RawFile damaged = RawFile::open_to_write(path_);
+      damaged.write(static_cast<std::int64_t>(std::filesystem::file_size(path_)) - 1,
+                    std::vector<std::byte>(1));
+    });
+    file.close();
+  });
+  EXPECT_EQ(thrown.kind, ErrorKind::resource);
+  EXPECT_NE(thrown.message.find("does not hold what was written"), std::string::npos)
+      << thrown.message;
+}
+
+TEST_F(Hdf5FromStrangers, AFileThatIsCutWhileItIsReadIsNoticed) {
+  const std::int64_t length = 3000;
+  const Hdf5Shape shape{{1, length}, Hdf5Shape::Number::real, 8, Hdf5Shape::Layout::contiguous};
+  Hdf5Shape stored;
+  create_map(shape);
+  stored = inspect_hdf5_dataset(open_hdf5(path_), path_, "map");
+  Hdf5TransferFile file(comm_, path_, Hdf5Access::read);
+  const Hdf5Rows rows(file, "map", stored);
+  test::on_root(comm_, [&] { std::filesystem::resize_file(path_, 10000); });
+  comm_.barrier();
+  std::vector<double> values(to_size(length));
+  const RowRun run{0, length};
+  const test::Thrown thrown =
+      test::thrown_by([&] { rows.read(0, std::span(&run, 1), std::span(values)); });
+  EXPECT_EQ(thrown.kind, ErrorKind::data);
+  EXPECT_NE(thrown.message.find("was it cut while it was read"), std::string::npos)
+      << thrown.message;
 }
 
 }  // namespace

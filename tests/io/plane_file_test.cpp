@@ -182,7 +182,7 @@ TEST_F(PlaneFiles, SmallCallsMoveTheSameValues) {
     std::fill(values.begin(), values.end(), 0);
     read_hdf5_plane(comm_, path_, header, part, view_of(values, header, part), limits);
     EXPECT_EQ(values, expected);
-    write_hdf5_plane(comm_, path_, header, Hdf5Mode::independent, part,
+    write_hdf5_plane(comm_, path_, header, part,
                      MapView<const double>(view_of(values, header, part)), limits);
     EXPECT_TRUE(content() == whole);
   }

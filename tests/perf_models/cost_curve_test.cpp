@@ -57,6 +57,26 @@ TEST(CostCurve, LiesBetweenTwoSpeeds) {
   EXPECT_NEAR(curve.uncertainty(), 1.4826 * 0.4 / 3 / 1.1, 0.001);
 }
 
+TEST(SpreadOfTurns, ComparesTheTurnsOfEachCase) {
+  // Two cases of very different cost in each of two turns.
+  EXPECT_DOUBLE_EQ(spread_of_turns({{10, 1, 2}, {10, 1, 40}, {10, 1, 3}, {10, 1, 50}}, 2), 1.5);
+  EXPECT_DOUBLE_EQ(spread_of_turns({{10, 1, 2}, {20, 4, 8}, {30, 2, 12}}, 3), 3);
+}
+
+TEST(SpreadOfTurns, DoesNotCountOneSlowTurnOfFive) {
+  EXPECT_DOUBLE_EQ(
+      spread_of_turns({{10, 1, 2}, {10, 1, 2.2}, {10, 1, 90}, {10, 1, 1}, {10, 1, 2}}, 5), 1.1);
+  EXPECT_DOUBLE_EQ(
+      spread_of_turns({{10, 1, 2}, {10, 1, 6}, {10, 1, 90}, {10, 1, 1}, {10, 1, 2}}, 5), 3);
+}
+
+TEST(SpreadOfTurns, IsOneWhereNothingCanBeCompared) {
+  EXPECT_EQ(spread_of_turns({}, 5), 1);
+  EXPECT_EQ(spread_of_turns({{10, 1, 2}, {10, 1, 90}}, 1), 1);
+  EXPECT_EQ(spread_of_turns({{10, 1, 2}, {10, 1, 90}, {10, 1, 3}}, 2), 1);
+  EXPECT_EQ(spread_of_turns({{10, 1, 1e-5}, {10, 1, 9e-4}}, 2), 1);  // too short to be told
+}
+
 TEST(Estimate, AddsIndependentErrorsAsSquaresAndRepeatedOnesAsTheyAre) {
   const Estimate sum = Estimate{1, 0.3} + Estimate{2, 0.4};
   EXPECT_DOUBLE_EQ(sum.seconds, 3);

@@ -32,6 +32,14 @@ void declare_common(CLI::App& app, CommonOptions& options) {
              "divided among its ranks.")
       ->check(number_within(1, 65536));
   group
+      .value("--deadline", options.deadline, "SECONDS",
+             "End the job when no rank of a node has made progress for so long, and name the ranks "
+             "that the others wait for: stopped, dead, or waiting for a file system. It must be "
+             "longer than any stage takes, e.g. 1800; 0: never. Default: RINGWEAVE_DEADLINE, else "
+             "0.")
+      ->envname("RINGWEAVE_DEADLINE")
+      ->check(non_negative_number());
+  group
       .choice("--progress", options.progress, {"auto", "on", "off"},
               "Shows the work under way and how long it will take: a line on the terminal, without "
               "one plain "
@@ -184,6 +192,10 @@ void declare_smooth(CLI::App& command, SmoothOptions& options) {
               "with. Default: white noise.");
   declare_variable(command, options.variable);
   declare_cl_kind(command, options.cl_kind, "--input-cl, whatever its header says");
+  group.value("--split", options.split, "FILE",
+              "--method split: take the support, --error and alpha of the split in this file of "
+              "`ringweave split --json`, instead of searching. Default: the split that is "
+              "predicted to be fastest on one core, the same on any ranks and threads.");
   group
       .value(
           "--harmonic-ranks", options.harmonic_ranks, "N",

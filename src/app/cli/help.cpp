@@ -33,6 +33,8 @@ constexpr std::string_view environment_text =
 
 RINGWEAVE_MACHINE: machine file for predicted seconds, unless --machine is given.
 
+RINGWEAVE_DEADLINE: seconds without progress that end the job, unless --deadline is given.
+
 RINGWEAVE_DEVICE_MPI: 1 if MPI accepts addresses of GPU memory, 0 if it does not; otherwise MPI
 is queried. CUDA_VISIBLE_DEVICES: the GPUs to use.)";
 
@@ -47,7 +49,7 @@ constexpr std::string_view exit_status_text = R"(0   done
     something this build lacks
 3   data: an input is missing or broken, bad values
 4   no memory, no disk, no threads, no device
-5   another rank failed
+5   another rank failed, or none made progress before the --deadline
 70  a bug of ours; please report it
 75  stopped early; a restart continues)";
 

@@ -13,7 +13,8 @@ struct CommonOptions {
   std::string report;
   std::string machine;  ///< a file or a described machine; empty: RINGWEAVE_MACHINE or typical
   std::string progress = "auto";
-  int threads = 0;  ///< 0: the choice of OpenMP
+  int threads = 0;      ///< 0: the choice of OpenMP
+  double deadline = 0;  ///< seconds without progress that end the job; 0: none do
   bool overwrite = false;
   bool verbose = false;
   bool dry_run = false;
@@ -78,6 +79,7 @@ struct SmoothOptions {
   std::string list, fwhm, beam, kernel, compat = "healpy", method = "auto";
   std::string from_fwhm, from_beam, pixel_window, from_pixel_window;
   std::string support, input_cl, cl_kind, variable;
+  std::string split;  ///< a file of `ringweave split --json`; empty: search
   std::optional<double> error;
   std::optional<int> harmonic_ranks;
 };

@@ -26,7 +26,7 @@ std::string hdf5_version() {
   return fmt::format("{}.{}.{}", major, minor, release);
 }
 
-// The module io calls H5Pset_fapl_mpio, so a build without parallel HDF5 does not link.
+// CMake takes no other.
 constexpr const char* hdf5_parallel = "yes";
 
 // Random123's headers have no version number; generator and rounds determine the numbers.

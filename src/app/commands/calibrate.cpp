@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "app/backend_choice.hpp"
 #include "app/commands/commands.hpp"
 #include "app/predict/calibration.hpp"
 #include "app/predict/machine_choice.hpp"
+#include "app/predict/machine_load.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "perf_models/machine_combination.hpp"
 #include "perf_models/machine_file.hpp"
@@ -90,6 +94,36 @@ void write_machine(Run& run, const std::string& path, const Machine& machine) {
       path, path, path);
 }
 
+/// Returns the load of the machine while this job sleeps. Collective.
+NodeLoad load_at_rest(const Communicator& comm) {
+  constexpr std::chrono::milliseconds rest{500};
+  const LoadMeter meter(comm);
+  std::this_thread::sleep_for(rest);
+  return meter.load();
+}
+
+/// Warns of measurements that other work has disturbed, and returns the same for the machine file;
+/// empty where they are sound.
+std::string judge(Run& run, const NodeLoad& load, const std::vector<CostSpread>& spreads) {
+  constexpr double noticeable = 2;
+  constexpr std::size_t most_named = 3;
+  std::vector<std::string> found;
+  if (load.is_busy()) found.push_back("other programs used " + load.text());
+  std::vector<std::string> named;
+  for (const CostSpread& spread : spreads) {
+    if (spread.ratio >= noticeable && named.size() < most_named)
+      named.push_back(fmt::format("{} ({:.1f} times)", spread.cost, spread.ratio));
+  }
+  if (!named.empty()) found.push_back(fmt::format("turns differ: {}", fmt::join(named, ", ")));
+  for (const std::string& what : found) {
+    run.warn(
+        fmt::format("{}; predictions from this file will be wrong: repeat when the machine is "
+                    "idle",
+                    what));
+  }
+  return found.empty() ? "" : fmt::format("disturbed: {}", fmt::join(found, "; "));
+}
+
 /// Combines several calibrations into one machine. Collective.
 int combine(Run& run, const CalibrateOptions& options) {
   std::vector<Machine> calibrations;
@@ -130,9 +164,17 @@ int calibrate(Run& run, const CalibrateOptions& options) {
       fmt::format("measuring takes about {}; a lower --nside or --repeats makes it shorter", time));
   const std::filesystem::path folder = std::filesystem::path(options.output).parent_path();
   const int n_sharers = backend == Backend::cuda ? ranks_of_device(run) : 1;
-  Machine machine = calibrate_machine(run.comm, run.progress, sizes, backend, n_sharers,
-                                      folder.empty() ? "." : folder.string());
+  if (const NodeLoad load = load_at_rest(run.comm); load.is_busy()) {
+    run.warn(
+        fmt::format("other programs use {}: costs that are measured now will be too large; "
+                    "stop, and repeat when the machine is idle",
+                    load.text()));
+  }
+  const LoadMeter meter(run.comm);
+  auto [machine, spreads] = calibrate_machine(run.comm, run.progress, sizes, backend, n_sharers,
+                                              folder.empty() ? "." : folder.string());
   machine.date = utc_now();
+  machine.notes = judge(run, meter.load(), spreads);
   write_machine(run, options.output, machine);
   return 0;
 }

@@ -130,6 +130,10 @@ int smooth(Run& run, const SmoothOptions& asked) {
   job.options = asked;
   SmoothOptions& options = job.options;
   require_options_of_method(options);
+  if (!options.split.empty() && options.method != "split") {
+    throw UsageError(
+        "--split: only --method split takes the split of a file; add it, or leave --split out");
+  }
   require_one_kernel(options);
   const Compatibility defaults = compatibility(options.compat);
   AnalysisOptions& analysis = options.analysis;

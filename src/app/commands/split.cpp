@@ -17,6 +17,7 @@
 #include "app/table_input.hpp"
 #include "base/checked_cast.hpp"
 #include "base/json_text.hpp"
+#include "base/stage_timer.hpp"
 #include "convolve/ring/ring_convolution_estimate.hpp"
 #include "convolve/split/split_costs.hpp"
 #include "distribute/mpi/agree.hpp"
@@ -117,10 +118,10 @@ std::string placement_text(const SplitCandidate& candidate) {
                                   : "all on all";
 }
 
-void say_scan(Run& run, const KernelSplit& split) {
+void say_scan(Run& run, const std::vector<SplitCandidate>& scan) {
   run.print_line(fmt::format("{:>14}{:>8}{:>11}{:>14}{:>10}{:>10}{:>6}  {}", "support", "l_cut",
                              "error", "harmonic, s", "rings, s", "both, s", "+- %", "placement"));
-  for (const SplitCandidate& candidate : split.scan()) {
+  for (const SplitCandidate& candidate : scan) {
     if (!candidate.is_found) {
       run.print_line(fmt::format("{:>11.1f} '{:>9}{:>11.2g}", candidate.theta_cut / arcmin, "-",
                                  candidate.error));
@@ -134,6 +135,19 @@ void say_scan(Run& run, const KernelSplit& split) {
   }
 }
 
+/// Says which support is faster on the ranks and threads of the prediction, and how to take it.
+void say_what_is_faster(Run& run, const KernelSplit& split, const KernelSplit& fastest,
+                        const KernelSplitSpec& spec) {
+  if (!split.has_parts() || !fastest.has_parts()) return;
+  const double support = fastest.best().theta_cut;
+  if (support == split.best().theta_cut) return;
+  run.print_line(fmt::format(
+      "l_cut {} is the fastest on one core; on {} rank(s) of {} thread(s) l_cut {}, {:.4g} arcmin, "
+      "takes {} (--supports {:.6g}arcmin:{:.6g}arcmin --json FILE, then smooth --split FILE)",
+      split.best().l_cut, spec.n_ranks, spec.n_threads, fastest.best().l_cut, support / arcmin,
+      seconds_text(fastest.best().total), support / arcmin, support / arcmin));
+}
+
 /// Adds NAME_seconds and NAME_uncertainty_seconds, null if there is no estimate.
 void put(nlohmann::ordered_json& json, const std::string& name,
          const std::optional<Estimate>& estimate) {
@@ -144,15 +158,17 @@ void put(nlohmann::ordered_json& json, const std::string& name,
   json[name + "uncertainty_seconds"] = number(&Estimate::sigma);
 }
 
-nlohmann::ordered_json json_of(const KernelSplit& split, const KernelSplitSpec& spec) {
+nlohmann::ordered_json json_of(const KernelSplit& split, const std::vector<SplitCandidate>& scan,
+                               const KernelSplitSpec& spec) {
   nlohmann::ordered_json json = {{"verdict", name_of(split.verdict())},
                                  {"reason", split.reason()},
                                  {"error_allowed", spec.error},
                                  {"alpha", spec.alpha},
                                  {"ranks", spec.n_ranks},
+                                 {"nside", spec.nside},
                                  {"kernel", spec.k_l}};
   json["scan"] = nlohmann::ordered_json::array();
-  for (const SplitCandidate& candidate : split.scan()) {
+  for (const SplitCandidate& candidate : scan) {
     nlohmann::ordered_json entry = {{"theta_cut_arcmin", candidate.theta_cut / arcmin},
                                     {"found", candidate.is_found},
                                     {"error", candidate.error}};
@@ -169,6 +185,7 @@ nlohmann::ordered_json json_of(const KernelSplit& split, const KernelSplitSpec& 
   if (!split.has_parts()) return json;
   const SplitError& error = split.error();
   json["l_cut"] = split.best().l_cut;
+  json["theta_cut"] = split.best().theta_cut;
   json["theta_cut_arcmin"] = split.best().theta_cut / arcmin;
   json["harmonic_ranks"] = split.best().n_harmonic;
   json["predicted_error"] = split.best().error;
@@ -205,10 +222,18 @@ int split(Run& run, const SplitOptions& options) {
   spec.n_ranks = options.ranks > 0 ? options.ranks : run.comm.size();
   spec.n_threads = run.options.threads > 0 ? run.options.threads : omp_get_max_threads();
   spec.machine = std::make_shared<const SplitMachine>(SplitMachine{&run.machine});
-  const KernelSplit split = agreed(run.comm, [&] { return KernelSplit(spec); });
+  // The same split for any ranks and threads, and what these make of all supports.
+  std::vector<KernelSplit::Place> places{{{}, {}, SplitChoice::one_core}};
+  if (spec.n_ranks > 1 || spec.n_threads > 1) places.emplace_back();
+  const std::vector<KernelSplit> splits = agreed(run.comm, [&] {
+    const StageTimer timer(&run.times, "split_search");
+    return KernelSplit::in_places(spec, places);
+  });
+  const KernelSplit& split = splits.front();
+  const KernelSplit& fastest = splits.back();
   const std::optional<Estimate> rings = rings_alone(run, spec, grid);
 
-  say_scan(run, split);
+  say_scan(run, fastest.scan());
   if (split.has_parts()) {
     const SplitError& error = split.error();
     run.print_line(
@@ -221,10 +246,11 @@ int split(Run& run, const SplitOptions& options) {
                              split.has_parts() ? seconds_text(split.best().total) : "none",
                              seconds_text(split.harmonic_only()),
                              rings ? seconds_text(*rings) : "impossible"));
+  say_what_is_faster(run, split, fastest, spec);
   run.conclusion = fmt::format("{}: {}", name_of(split.verdict()), split.reason());
   if (options.json.empty()) return 0;
   nlohmann::ordered_json json = json_of_origin(run);
-  json.update(json_of(split, spec));
+  json.update(json_of(split, fastest.scan(), spec));
   put(json, "harmonic_only_", split.harmonic_only());
   put(json, "rings_only_", rings);
   write_text(run, options.json, json_text(json, 1) + '\n');

@@ -10,6 +10,7 @@
 #include <set>
 #include <sstream>
 
+#include "app/maps/existing_outputs.hpp"
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "io/atomic_output.hpp"
@@ -71,16 +72,39 @@ bool is_there(const std::string& path) {
   return std::filesystem::is_regular_file(path, error);
 }
 
-/// Returns which maps have all of their outputs. Collective.
-std::vector<char> finished(const Communicator& comm, const std::vector<MapTask>& tasks) {
-  std::vector<char> flags(tasks.size(), 0);
+/// Found outputs of a map that --resume looks for.
+enum class Found : char { nothing, a_part, all, broken };
+
+/// Returns what there is of each map. Collective. Error  UsageError where an output is of another
+/// run.
+std::vector<Found> find_outputs(Run& run, const std::vector<MapTask>& tasks) {
+  const Communicator& comm = run.comm;
+  std::vector<Found> found(tasks.size(), Found::nothing);
   if (comm.is_root()) {
-    std::transform(tasks.begin(), tasks.end(), flags.begin(), [](const MapTask& task) {
-      return static_cast<char>(is_there(task.output) && (task.alm.empty() || is_there(task.alm)));
+    std::transform(tasks.begin(), tasks.end(), found.begin(), [](const MapTask& task) {
+      const bool has_map = is_there(task.output);
+      if (has_map && (task.alm.empty() || is_there(task.alm))) return Found::all;
+      return has_map || (!task.alm.empty() && is_there(task.alm)) ? Found::a_part : Found::nothing;
     });
   }
-  comm.broadcast(flags.data(), ssize64(flags), 0);
-  return flags;
+  comm.broadcast(found.data(), ssize64(found), 0);
+  if (std::all_of(found.begin(), found.end(), [](Found of) { return of == Found::nothing; }))
+    return found;
+  run.progress.stage("checking outputs that are there");
+  const ExistingOutputs outputs(run);
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    if (found[i] == Found::nothing) continue;
+    // One by one, so that the other ranks do not wait for long.
+    agree(comm, [&] {
+      if (!comm.is_root()) return;
+      const std::string flaw = outputs.flaw(tasks[i]);
+      if (flaw.empty()) return;
+      found[i] = Found::broken;
+      run.note(fmt::format("--resume: made again: {}", flaw));
+    });
+  }
+  comm.broadcast(found.data(), ssize64(found), 0);
+  return found;
 }
 
 }  // namespace
@@ -155,14 +179,16 @@ MapList list_maps(Run& run, const std::vector<MapTask>& tasks, const MapsOptions
   });
   MapList list;
   list.total = ssize64(tasks);
-  std::vector<char> skipped(tasks.size(), 0);
-  if (options.resume) skipped = finished(run.comm, tasks);
+  std::vector<Found> found(tasks.size(), Found::nothing);
+  if (options.resume) found = find_outputs(run, tasks);
+  list.n_again = std::count(found.begin(), found.end(), Found::broken);
   std::vector<std::string> outputs;
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     for (const std::string& path : {tasks[i].output, tasks[i].alm}) {
       if (!path.empty()) outputs.push_back(path);
+      if (path.ends_with(".gz")) outputs.push_back(path + ".gz");  // while it is packed
     }
-    if (skipped[i] != 0) continue;
+    if (found[i] == Found::all) continue;
     run.outputs.announce(tasks[i].output, OutputContent::map, tasks[i].input);
     if (!tasks[i].input.empty()) run.outputs.keep(tasks[i].input);
     run.outputs.announce(tasks[i].alm, OutputContent::alm);
@@ -173,8 +199,9 @@ MapList list_maps(Run& run, const std::vector<MapTask>& tasks, const MapsOptions
   const std::int64_t n_removed =
       run.options.dry_run ? 0 : AtomicOutput::remove_unfinished(run.comm, outputs);
   run.print_line(fmt::format(
-      "--resume: {} of {} map(s) are there already, {} to do{}", list.total - list.n(), list.total,
-      list.n(),
+      "--resume: {} of {} map(s) are there already, {} to do{}{}", list.total - list.n(),
+      list.total, list.n(),
+      list.n_again > 0 ? fmt::format(", {} of them again", list.n_again) : std::string(),
       n_removed > 0 ? fmt::format("; removed {} unfinished file(s)", n_removed) : std::string()));
   return list;
 }

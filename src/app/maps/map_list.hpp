@@ -22,6 +22,7 @@ struct MapTask {
 struct MapList {
   std::vector<MapTask> to_do;
   std::int64_t total = 0;
+  std::int64_t n_again = 0;  ///< whose outputs are there, but empty, cut short or broken
   std::int64_t n() const { return static_cast<std::int64_t>(to_do.size()); }
   bool is_single() const { return total == 1; }
 };
@@ -44,9 +45,10 @@ std::string with_name(const std::string& pattern, const std::string& input);
 void require_place(const std::string& pattern, const std::string& place, const std::string& option,
                    std::int64_t n_maps);
 
-/// Announces the outputs of all maps. With --resume, maps whose outputs exist are skipped, with a
-/// message, and incomplete outputs of killed runs are removed. Collective. Error  UsageError (two
-/// outputs of one name, an output that is the input of another map, those of Outputs::announce).
+/// Announces the outputs of all maps. With --resume, maps whose outputs exist and are whole are
+/// skipped, with a message, and incomplete outputs of killed runs are removed. Collective. Error
+/// UsageError (two outputs of one name, an output that is the input of another map, or exists and
+/// is of another run, those of Outputs::announce).
 MapList list_maps(Run& run, const std::vector<MapTask>& tasks, const MapsOptions& options);
 
 }  // namespace ringweave::detail::inline app

@@ -63,6 +63,7 @@ MapsDone MapRun::conclude(bool stopped) {
   add_traffic(run_, files_.traffic());
   run_.report["maps"] = {{"done", done_.done},
                          {"skipped", list_.total - list_.n()},
+                         {"again", list_.n_again},
                          {"total", list_.total},
                          {"batch", ranges_.front().count}};
   done_.stopped = stopped;

@@ -4,27 +4,51 @@
 #include <csignal>
 #include <cstdint>
 
+#include "base/temporary_files.hpp"
+
 namespace ringweave::detail::inline app {
 namespace {
 
 volatile std::sig_atomic_t was_asked = 0;
 
-void note(int) { was_asked = 1; }
-
-void listen(int signal, int flags) {
+void listen(int signal, void (*handler)(int), int flags) {
   struct sigaction action {};
-  action.sa_handler = note;
+  action.sa_handler = handler;
   sigemptyset(&action.sa_mask);
   // Interrupted system calls, such as reading a file, continue.
   action.sa_flags = SA_RESTART | flags;
   sigaction(signal, &action, nullptr);
 }
 
+/// Ends the process as if the signal had no handler.
+void end(int signal) {
+  remove_temporary_files();
+  raise(signal);
+}
+
+void listen_to_end(int signal) { listen(signal, end, static_cast<int>(SA_RESETHAND | SA_NODEFER)); }
+
+void note(int) { was_asked = 1; }
+
+void note_once(int signal) {
+  note(signal);
+  listen_to_end(signal);
+}
+
 }  // namespace
 
-void listen_to_sigusr1() { listen(SIGUSR1, 0); }
+void clean_up_at_signals() {
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP}) {
+    struct sigaction present {};
+    const bool is_ignored =
+        sigaction(signal, nullptr, &present) == 0 && present.sa_handler == SIG_IGN;
+    if (!is_ignored) listen_to_end(signal);
+  }
+}
 
-void listen_to_sigterm() { listen(SIGTERM, static_cast<int>(SA_RESETHAND)); }
+void listen_to_sigusr1() { listen(SIGUSR1, note, 0); }
+
+void listen_to_sigterm() { listen(SIGTERM, note_once, 0); }
 
 bool is_asked_to_stop(const Communicator& comm) {
   return comm.max(std::int64_t{was_asked != 0 ? 1 : 0}) != 0;

@@ -5,6 +5,10 @@
 
 namespace ringweave::detail::inline app {
 
+/// Makes SIGTERM, SIGINT and SIGHUP remove temporary files before they end the program. For main(),
+/// before anything else.
+void clean_up_at_signals();
+
 /// Makes SIGUSR1, which batch systems send before a time limit, ask the program to stop where it
 /// can be resumed, instead of ending it. For main(), before anything else.
 void listen_to_sigusr1();

@@ -335,6 +335,7 @@ void measure_splitting(const Communicator& comm, std::int64_t nside, StageSample
   spec.nside = nside;
   spec.n_ranks = comm.size();
   spec.n_threads = omp_get_max_threads();
+  spec.choice = SplitChoice::one_core;
   const int lmax = checked_cast<int>(2 * nside, "lmax");
   for (int l = 0; l <= lmax; ++l)
     spec.k_l.push_back(std::pow(1 + l * (l + 1.0) / 100, -0.75) *
@@ -413,11 +414,23 @@ Machine machine_of(const Communicator& comm, const StageSamples& samples) {
   return machine;
 }
 
+/// Returns how far the turns of each cost differ. Files and new memory always do.
+std::vector<CostSpread> spreads_of(const StageSamples& samples, int n_turns) {
+  std::vector<CostSpread> spreads;
+  for (const auto& [cost, taken] : samples.stages) {
+    if (!cost.starts_with("file_") && cost != "new_memory")
+      spreads.push_back({cost, spread_of_turns(taken, n_turns)});
+  }
+  std::sort(spreads.begin(), spreads.end(),
+            [](const CostSpread& a, const CostSpread& b) { return a.ratio > b.ratio; });
+  return spreads;
+}
+
 }  // namespace
 
-Machine calibrate_machine(const Communicator& comm, Progress& progress,
-                          const CalibrationSizes& sizes, Backend backend, int n_sharers,
-                          const std::string& folder) {
+Calibration calibrate_machine(const Communicator& comm, Progress& progress,
+                              const CalibrationSizes& sizes, Backend backend, int n_sharers,
+                              const std::string& folder) {
   const bool on_device = backend == Backend::cuda;
   StageSamples samples;
   StageSamples on_gpu;
@@ -449,7 +462,7 @@ Machine calibrate_machine(const Communicator& comm, Progress& progress,
     machine.backend = "cuda";
     machine.device = device_of(comm, on_gpu);
   }
-  return machine;
+  return {std::move(machine), spreads_of(samples, sizes.repeats)};
 }
 
 double predict_calibration(const Communicator& comm, const Machine& machine,

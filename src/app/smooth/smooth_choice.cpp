@@ -11,6 +11,7 @@
 #include "app/report/plan_table.hpp"
 #include "app/smooth/smooth_kernel.hpp"
 #include "app/smooth/smoothing_method.hpp"
+#include "app/smooth/split_choice.hpp"
 #include "ringweave/error.hpp"
 
 namespace ringweave::detail::inline app {
@@ -67,10 +68,10 @@ std::unique_ptr<SmoothingMethod> rings_where_they_do(Run& run, SmoothJob& job, i
 }
 
 /// A split kernel, where one is allowed and the search for it could pay. Collective.
-std::unique_ptr<SmoothingMethod> split_where_it_pays(Run& run, SmoothJob& job, int lmax,
+std::unique_ptr<SmoothingMethod> split_where_it_pays(Run& run, SmoothJob& job,
                                                      double seconds_to_beat) {
   if (!why_not_split(job).empty()) return nullptr;
-  if (run.machine.split_search.estimate(lmax, 1).seconds > seconds_to_beat) return nullptr;
+  if (predict_search(run, job).seconds > seconds_to_beat) return nullptr;
   try {
     return split_method(run, job);
   } catch (const UsageError&) {
@@ -124,7 +125,7 @@ std::unique_ptr<SmoothingMethod> fastest_method(Run& run, SmoothJob& job) {
   add(rings_where_they_do(run, job, harmonic.lmax, against));
   if (harmonic.mmax <= asked) harmonic.mmax = std::min(harmonic.mmax, harmonic.lmax);
   add(harmonic_method(run, job, harmonic));
-  add(split_where_it_pays(run, job, asked, fastest()->seconds.seconds));
+  add(split_where_it_pays(run, job, fastest()->seconds.seconds));
   if (candidates.size() == 1) {
     run.report["backend"] = candidates.front().backend;
     job.why_method = harmonic_because(against);

@@ -266,6 +266,9 @@ int smooth_maps(Run& run, SmoothJob& job, SmoothingMethod& method) {
                            map_bytes(job.choice.fields, method.new_rings(), job.precision)));
   tell_groups(run, job.maps, groups);
   method.report_plan(estimate);
+  nlohmann::ordered_json& plan = run.report["plan"];
+  plan["method"] = method.name();
+  if (!job.why_method.empty()) plan["why_method"] = job.why_method;
   const auto bytes_on = [&](const RingGrid& grid) {
     return static_cast<double>(job.choice.fields.n_components() * grid.n_pixels() *
                                bytes_of(job.precision));

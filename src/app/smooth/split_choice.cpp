@@ -16,8 +16,10 @@
 #include "app/smooth/smooth_beam.hpp"
 #include "app/smooth/smooth_kernel.hpp"
 #include "app/smooth/smoothing_method.hpp"
+#include "app/smooth/split_file.hpp"
 #include "app/transform_setup.hpp"
 #include "base/checked_cast.hpp"
+#include "base/stage_timer.hpp"
 #include "convolve/ring/ring_convolution_estimate.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "ringweave/communicator.hpp"
@@ -27,9 +29,19 @@
 namespace ringweave::detail::inline app {
 namespace {
 
+// Measured at nside 512 and 2048, with lmax 2 nside.
+constexpr double share_of_one_support = 0.1;
+
 /// Returns the specification of a split without its places. Collective.
-KernelSplitSpec split_spec(Run& run, const SmoothJob& job, Fields fields, const Beam& beam) {
+/// fixed  the split to take, if it is not to be searched for
+KernelSplitSpec split_spec(Run& run, const SmoothJob& job, Fields fields, const Beam& beam,
+                           const std::optional<SplitFile>& fixed) {
   KernelSplitSpec spec;
+  if (fixed) {
+    spec.error = fixed->error;
+    spec.alpha = fixed->alpha;
+    spec.theta_cuts = {fixed->theta_cut};
+  }
   spec.spin = fields == Fields::spin ? 2 : 0;
   spec.k_l = fields == Fields::spin ? beam.e : beam.t;
   spec.k_l.resize(to_size(std::int64_t{lmax_of(job)} + 1), 0.0);
@@ -48,7 +60,7 @@ KernelSplitSpec split_spec(Run& run, const SmoothJob& job, Fields fields, const 
   return spec;
 }
 
-/// Places of the parts of a job's kernels, and the fastest splits for them.
+/// Places of the parts of a job's kernels, and the splits for them.
 struct PlacedSearch {
   PlacedSplit places;
   SplitSearches found{};
@@ -56,7 +68,7 @@ struct PlacedSearch {
   bool is_left_out() const { return !places.why_excluded.empty(); }
 };
 
-/// Searches for the fastest splits of a kernel in all places. Collective.
+/// Searches for the split of a kernel, and places it in all places. Collective.
 /// maps   without places and rings
 /// found  of the fields, in the searches of a place
 void search(Run& run, const KernelSplitSpec& spec, const SplitMaps& maps,
@@ -65,9 +77,11 @@ void search(Run& run, const KernelSplitSpec& spec, const SplitMaps& maps,
   for (const PlacedSearch& one : all) {
     // Q and U come first: the other split is placed alike.
     const auto& spins = one.found.spins;
-    places.push_back(
-        {one.places.backends, spins ? spins->plan.placement.n_harmonic : spec.n_harmonic});
+    places.push_back({one.places.backends,
+                      spins ? spins->plan.placement.n_harmonic : spec.n_harmonic,
+                      SplitChoice::one_core});
   }
+  const StageTimer timer(&run.times, "split_search");
   agree(run.comm, [&] {
     const std::vector<KernelSplit> splits = KernelSplit::in_places(spec, places);
     for (std::size_t i = 0; i < all.size(); ++i) {
@@ -115,9 +129,18 @@ std::vector<PlacedSearch> search_everywhere(Run& run, const SmoothJob& job, cons
   const std::int64_t n_scalars = job.n_scalars();
   const std::int64_t n_spin_maps = job.n_spin_maps();
   SplitMaps maps{job.grid, n_spin_maps, bytes_of(job.precision)};
+  std::optional<SplitFile> fixed;
+  if (!job.options.split.empty()) {
+    fixed = read_split_file(run, job.options.split);
+    agree(run.comm, [&] {
+      std::vector<double> k_l = beam.t;
+      k_l.resize(to_size(std::int64_t{lmax_of(job)} + 1), 0.0);
+      require_kernel_of(*fixed, k_l, job.grid->nside());
+    });
+  }
   if (n_spin_maps > 0) {
     agree(run.comm, [&] { require_one_beam(beam, "split"); });
-    KernelSplitSpec spec = split_spec(run, job, Fields::spin, beam);
+    KernelSplitSpec spec = split_spec(run, job, Fields::spin, beam, fixed);
     spec.n_harmonic = job.options.harmonic_ranks;
     run.progress.stage("splitting the kernel of Q and U");
     search(run, spec, maps, &SplitSearches::spins, all);
@@ -125,11 +148,16 @@ std::vector<PlacedSearch> search_everywhere(Run& run, const SmoothJob& job, cons
   }
   if (n_scalars > 0 || job.is_normalized()) {
     maps.n_maps = std::max<std::int64_t>(n_scalars, 1);
-    KernelSplitSpec spec = split_spec(run, job, Fields::scalar, beam);
+    KernelSplitSpec spec = split_spec(run, job, Fields::scalar, beam, fixed);
     spec.n_harmonic = job.options.harmonic_ranks;
     run.progress.stage("splitting the kernel");
     search(run, spec, maps, &SplitSearches::scalars, all);
     require_one(all, n_scalars > 0 ? "" : ", masks of Q and U");
+    for (const PlacedSearch& one : all) {
+      // Masks are split for white noise, whatever --input-cl is.
+      if (!fixed || n_scalars == 0 || one.is_left_out()) continue;
+      agree(run.comm, [&] { require_l_cut_of(*fixed, one.found.scalars->split, spec.error); });
+    }
   }
   return all;
 }
@@ -172,6 +200,13 @@ std::string shortage_of_rings(const Run& run, const SmoothJob& job, const SplitS
 
 int lmax_of(const SmoothJob& job) {
   return job.options.transform.lmax >= 0 ? job.options.transform.lmax : job.usual_lmax;
+}
+
+Estimate predict_search(const Run& run, const SmoothJob& job) {
+  const bool has_scalars = job.n_scalars() > 0 || job.is_normalized();
+  const int n_kernels = (job.n_spin_maps() > 0 ? 1 : 0) + (has_scalars ? 1 : 0);
+  const double share = job.options.split.empty() ? 1 : share_of_one_support;
+  return n_kernels * share * run.machine.split_search.estimate(lmax_of(job), 1);
 }
 
 SplitSearches fastest_splits(Run& run, const SmoothJob& job) {

@@ -118,8 +118,10 @@ class SplitMethod final : public ConvolutionMethod<SplitConvolution> {
          {{"rings", predicted.rings.seconds},
           {"harmonic", predicted.harmonic.seconds},
           {"sending", predicted.sending.seconds}}},
+        {"predicted_search_seconds", predict_search(run_, job_).seconds},
         {"harmonic_seconds", harmonic.seconds},
     };
+    if (!job_.options.split.empty()) plan["split_file"] = job_.options.split;
     for (const SplitSearch* of : of_fields()) {
       plan["splits"].push_back({{"spin", of->split.compact().spin()},
                                 {"l_cut", of->split.best().l_cut},
@@ -220,6 +222,9 @@ class SplitMethod final : public ConvolutionMethod<SplitConvolution> {
         "{}",
         seconds_text(predicted.total), predicted.rings.seconds, predicted.harmonic.seconds,
         predicted.sending.seconds, seconds_text(harmonic)));
+    run_.print_line(fmt::format("  predicted: {} for the search of the split, which took {:.2g} s",
+                                seconds_text(predict_search(run_, job_)),
+                                run_.comm.max(run_.times.seconds("split_search"))));
   }
 
   /// Makes the convolution; on the host where the device that --backend auto took is of no use.
@@ -263,6 +268,13 @@ class SplitMethod final : public ConvolutionMethod<SplitConvolution> {
     provenance.support_degrees = support_degrees();
     provenance.kernel_error = error();
     provenance.lmax = l_cut();
+    std::string parts;
+    for (const SplitSearch* of : of_fields()) {
+      parts += fmt::format("{}{}l_cut {}, support {:.12g} degrees", parts.empty() ? "" : "; ",
+                           of->plan.rings.spin() > 0 ? "Q and U: " : "", of->split.best().l_cut,
+                           support_degrees_of(of->split));
+    }
+    provenance.split = parts;
   }
 
   SplitSearches found_;

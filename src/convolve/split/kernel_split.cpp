@@ -134,11 +134,10 @@ SplitCandidate predicted(const KernelSplitSpec& spec, const SplitCosts& costs,
   return place_split(costs, candidate, spec.n_ranks, spec.n_harmonic);
 }
 
-/// Returns the fastest candidate found, or the end; the costs of its rings are planned, not
-/// interpolated.
-std::vector<SplitCandidate>::iterator find_fastest(const KernelSplitSpec& spec,
-                                                   const SplitCosts& costs,
-                                                   std::vector<SplitCandidate>& scan) {
+/// Returns the index of the fastest candidate found, if there is one; the costs of its rings are
+/// planned, not interpolated.
+std::optional<std::size_t> find_fastest(const KernelSplitSpec& spec, const SplitCosts& costs,
+                                        std::vector<SplitCandidate>& scan) {
   const auto seconds = [](const SplitCandidate& candidate) {
     return candidate.is_found ? candidate.total.seconds : std::numeric_limits<double>::infinity();
   };
@@ -147,13 +146,39 @@ std::vector<SplitCandidate>::iterator find_fastest(const KernelSplitSpec& spec,
     const auto fastest = std::min_element(
         scan.begin(), scan.end(),
         [&](const SplitCandidate& a, const SplitCandidate& b) { return seconds(a) < seconds(b); });
-    if (fastest == scan.end() || !fastest->is_found) return scan.end();
+    if (fastest == scan.end() || !fastest->is_found) return std::nullopt;
     const std::size_t i = to_size(fastest - scan.begin());
-    if (is_planned[i]) return fastest;
+    if (is_planned[i]) return i;
     costs.plan_rings(fastest->theta_cut, spec.n_ranks - fastest->n_harmonic);
     *fastest = predicted(spec, costs, *fastest);
     is_planned[i] = true;
   }
+}
+
+/// The candidates of all supports with predicted times, and the one that is chosen.
+struct Scan {
+  std::vector<SplitCandidate> candidates{};
+  std::optional<std::size_t> fastest{};
+};
+
+Scan scan_by(const KernelSplitSpec& spec, const SplitCosts& costs,
+             const std::vector<CompactFit>& fits) {
+  Scan scan;
+  for (const CompactFit& fit : fits) {
+    SplitCandidate& candidate = scan.candidates.emplace_back(fit.candidate);
+    candidate.is_found = candidate.is_found && has_compact_part(fit);
+    if (candidate.is_found) candidate = predicted(spec, costs, candidate);
+  }
+  scan.fastest = find_fastest(spec, costs, scan.candidates);
+  return scan;
+}
+
+/// Returns the specification for one rank and thread of the host.
+KernelSplitSpec on_one_core(KernelSplitSpec spec) {
+  spec.n_ranks = spec.n_threads = 1;
+  spec.backends = {};
+  spec.n_harmonic.reset();
+  return spec;
 }
 
 /// Returns the error for a compact part with the given multipoles, up to weights.last.
@@ -212,8 +237,8 @@ struct KernelSplit::Data {
   SplitError error{};
   Estimate harmonic_only{};
 
-  Data(const KernelSplitSpec& spec, const SplitWeights& weights,
-       const std::vector<CompactFit>& fits);
+  Data(const KernelSplitSpec& spec, const SplitCosts& costs, const SplitWeights& weights,
+       const std::vector<CompactFit>& fits, Scan found);
   /// Makes the parts of a fit, again with a smaller bound where they miss it; none where they miss
   /// it three times.
   void make_parts(const KernelSplitSpec& spec, const SplitCosts& costs, const SplitWeights& weights,
@@ -226,28 +251,24 @@ struct KernelSplit::Data {
   }
 };
 
-KernelSplit::Data::Data(const KernelSplitSpec& spec, const SplitWeights& weights,
-                        const std::vector<CompactFit>& fits)
-    : nside(spec.nside) {
-  const SplitCosts costs = split_costs(spec);
-  harmonic_only = costs.harmonic(weights.lmax, spec.n_ranks);
-  for (const CompactFit& fit : fits) {
-    SplitCandidate& candidate = scan.emplace_back(fit.candidate);
-    candidate.is_found = candidate.is_found && has_compact_part(fit);
-    if (candidate.is_found) candidate = predicted(spec, costs, candidate);
-  }
-  const auto fastest = find_fastest(spec, costs, scan);
-  if (fastest == scan.end()) {
+KernelSplit::Data::Data(const KernelSplitSpec& spec, const SplitCosts& costs,
+                        const SplitWeights& weights, const std::vector<CompactFit>& fits,
+                        Scan found)
+    : nside(spec.nside),
+      scan(std::move(found.candidates)),
+      harmonic_only(costs.harmonic(weights.lmax, spec.n_ranks)) {
+  if (!found.fastest) {
     reason = why_no_parts(spec, scan);
     return;
   }
-  make_parts(spec, costs, weights, fits[to_size(fastest - scan.begin())]);
+  make_parts(spec, costs, weights, fits[*found.fastest]);
   if (best) {
     judge(spec.n_ranks);
     return;
   }
-  fastest->is_found = false;
-  fastest->error = error.total;
+  SplitCandidate& missed = scan[*found.fastest];
+  missed.is_found = false;
+  missed.error = error.total;
 }
 
 void KernelSplit::Data::make_parts(const KernelSplitSpec& spec, const SplitCosts& costs,
@@ -295,7 +316,7 @@ void KernelSplit::Data::judge(int n_ranks) {
 }
 
 KernelSplit::KernelSplit(const KernelSplitSpec& spec) {
-  const Place place{spec.backends, spec.n_harmonic};
+  const Place place{spec.backends, spec.n_harmonic, spec.choice};
   *this = in_places(spec, {&place, 1}).front();
 }
 
@@ -315,11 +336,24 @@ std::vector<KernelSplit> KernelSplit::in_places(const KernelSplitSpec& asked,
   }
   const SplitWeights weights(spec);
   const std::vector<CompactFit> fits = search(spec, weights);
+  std::optional<Scan> by_one_core;
   std::vector<KernelSplit> splits;
   for (const Place& place : places) {
-    spec.backends = place.backends;
-    spec.n_harmonic = place.n_harmonic;
-    splits.push_back(KernelSplit(std::make_shared<const Data>(spec, weights, fits)));
+    KernelSplitSpec here = spec;
+    here.backends = place.backends;
+    here.n_harmonic = place.n_harmonic;
+    if (place.choice == SplitChoice::one_core) {
+      if (!by_one_core) {
+        const KernelSplitSpec one = on_one_core(spec);
+        by_one_core = scan_by(one, split_costs(one), fits);
+      }
+      // Rings are planned for the chosen support alone.
+      if (const auto chosen = by_one_core->fastest) here.theta_cuts = {spec.theta_cuts[*chosen]};
+    }
+    const SplitCosts costs = split_costs(here);
+    Scan scan = place.choice == SplitChoice::one_core ? *by_one_core : scan_by(here, costs, fits);
+    splits.push_back(
+        KernelSplit(std::make_shared<const Data>(here, costs, weights, fits, std::move(scan))));
   }
   return splits;
 }

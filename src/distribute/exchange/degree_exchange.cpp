@@ -47,10 +47,11 @@ OrderOwners gather_order_owners(const Communicator& comm, const AlmLayout& layou
   std::vector<int> orders(layout.orders().begin(), layout.orders().end());
   if (comm.size() > 1) {
     std::vector<int> all(to_size(total));
-    check_mpi(MPI_Allgatherv(orders.data(), static_cast<int>(orders.size()), MPI_INT, all.data(),
-                             counts_for_mpi(counts).data(), firsts_for_mpi(counts).data(), MPI_INT,
-                             mpi_handle(comm)),
-              "MPI_Allgatherv");
+    check_mpi_wait("MPI_Allgatherv", [&] {
+      return MPI_Allgatherv(orders.data(), static_cast<int>(orders.size()), MPI_INT, all.data(),
+                            counts_for_mpi(counts).data(), firsts_for_mpi(counts).data(), MPI_INT,
+                            mpi_handle(comm));
+    });
     orders = std::move(all);
   }
   return OrderOwners(layout.mmax(), std::move(orders), counts);
@@ -123,11 +124,13 @@ void DegreeExchange<T>::exchange(Direction direction) {
   std::complex<T>* const from = forth ? by_order_.data() : by_degree_.data();
   std::complex<T>* const to = forth ? by_degree_.data() : by_order_.data();
   const MPI_Datatype type = std::is_same_v<T, double> ? MPI_C_DOUBLE_COMPLEX : MPI_C_FLOAT_COMPLEX;
-  end_job_unless_done(comm_,
-                      MPI_Alltoallv(from, counts_for_mpi(sent).data(), firsts_for_mpi(sent).data(),
-                                    type, to, counts_for_mpi(received).data(),
-                                    firsts_for_mpi(received).data(), type, mpi_handle(comm_)),
-                      "MPI_Alltoallv of a block of degrees");
+  constexpr const char* exchanging_degrees = "the exchange of a block of degrees";
+  const int code = waiting_in(exchanging_degrees, [&] {
+    return MPI_Alltoallv(from, counts_for_mpi(sent).data(), firsts_for_mpi(sent).data(), type, to,
+                         counts_for_mpi(received).data(), firsts_for_mpi(received).data(), type,
+                         mpi_handle(comm_));
+  });
+  end_job_unless_done(comm_, code, exchanging_degrees);
 }
 
 template <class T>

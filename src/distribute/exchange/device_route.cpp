@@ -11,6 +11,7 @@
 #include "base/device_buffer.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "distribute/mpi/exchange_mpi.hpp"
+#include "distribute/mpi/mpi_library.hpp"
 #include "ringweave/error.hpp"
 
 namespace ringweave::detail::inline distribute {
@@ -46,9 +47,11 @@ bool alltoall_delivers(const Communicator& comm, const DeviceStream& stream) {
   std::vector<int> firsts;
   for (int peer = 0; peer < comm.size(); ++peer) firsts.push_back(peer * n_modes_for_each);
   const ElementType element(1, MPI_C_DOUBLE_COMPLEX);
-  bool right =
-      MPI_Alltoallv(send.data(), counts.data(), firsts.data(), element.get(), receive.data(),
-                    counts.data(), firsts.data(), element.get(), mpi_handle(comm)) == MPI_SUCCESS;
+  const int code = waiting_in("a trial exchange between devices", [&] {
+    return MPI_Alltoallv(send.data(), counts.data(), firsts.data(), element.get(), receive.data(),
+                         counts.data(), firsts.data(), element.get(), mpi_handle(comm));
+  });
+  bool right = code == MPI_SUCCESS;
   agree(comm, [&] {
     copy_to_host(receive.data(), modes.data(), receive.bytes(), stream);
     stream.synchronize();

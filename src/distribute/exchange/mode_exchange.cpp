@@ -10,6 +10,7 @@
 #include "distribute/mpi/agree.hpp"
 #include "distribute/mpi/exchange_mpi.hpp"
 #include "distribute/mpi/message_tags.hpp"
+#include "distribute/mpi/mpi_library.hpp"
 #include "distribute/mpi/peer_messages.hpp"
 #include "ringweave/execution.hpp"
 
@@ -167,13 +168,14 @@ struct ModeExchange::Impl {
 
   void move(int pass, const MpiSide& from, const void* send, const MpiSide& to, void* receive) {
     const MPI_Datatype type = element->get();
-    const int code =
-        options.schedule == ExchangeSchedule::overlapped
-            ? MPI_Ialltoallv(send, from.counts.data(), from.firsts.data(), type, receive,
-                             to.counts.data(), to.firsts.data(), type, mpi_handle(comm),
-                             &requests[to_size(slot_of(pass))])
-            : MPI_Alltoallv(send, from.counts.data(), from.firsts.data(), type, receive,
-                            to.counts.data(), to.firsts.data(), type, mpi_handle(comm));
+    const int code = waiting_in(exchanging, [&] {
+      return options.schedule == ExchangeSchedule::overlapped
+                 ? MPI_Ialltoallv(send, from.counts.data(), from.firsts.data(), type, receive,
+                                  to.counts.data(), to.firsts.data(), type, mpi_handle(comm),
+                                  &requests[to_size(slot_of(pass))])
+                 : MPI_Alltoallv(send, from.counts.data(), from.firsts.data(), type, receive,
+                                 to.counts.data(), to.firsts.data(), type, mpi_handle(comm));
+    });
     end_job_unless_done(comm, code, exchanging);
   }
 
@@ -223,7 +225,8 @@ struct ModeExchange::Impl {
     if (alone()) return;
     end_ahead(pass);
     MPI_Request& request = requests[to_size(slot_of(pass))];
-    end_job_unless_done(comm, MPI_Wait(&request, MPI_STATUS_IGNORE), exchanging);
+    const int code = waiting_in(exchanging, [&] { return MPI_Wait(&request, MPI_STATUS_IGNORE); });
+    end_job_unless_done(comm, code, exchanging);
   }
 };
 

@@ -13,6 +13,7 @@
 #include "distribute/mpi/agree.hpp"
 #include "distribute/mpi/exchange_mpi.hpp"
 #include "distribute/mpi/message_tags.hpp"
+#include "distribute/mpi/mpi_library.hpp"
 #include "distribute/mpi/peer_messages.hpp"
 #include "ringweave/error.hpp"
 
@@ -99,8 +100,10 @@ void add_as_they_arrive(const Communicator& comm, const std::vector<RingPart>& p
   for (std::size_t slot = 0; slot < requests.size(); ++slot) receive_next(slot);
   for (std::size_t done = 0; done < parts.size(); ++done) {
     int arrived = 0;
-    end_job_unless_done(comm, MPI_Waitany(n_buffers, requests.data(), &arrived, MPI_STATUS_IGNORE),
-                        transferring);
+    const int code = waiting_in(transferring, [&] {
+      return MPI_Waitany(n_buffers, requests.data(), &arrived, MPI_STATUS_IGNORE);
+    });
+    end_job_unless_done(comm, code, transferring);
     const std::size_t slot = to_size(arrived);
     const RingPart& part = parts[arriving[slot]];
     const T* const values = buffer(slot);

@@ -12,17 +12,6 @@
 namespace ringweave::detail::inline distribute {
 namespace {
 
-WorstError worst_of(const Communicator& comm, ErrorKind kind) {
-  const WorstError mine{static_cast<int>(kind), comm.rank()};
-  if (comm.size() == 1) return mine;
-  WorstError worst;
-  const int code = MPI_Allreduce(&mine, &worst, 1, MPI_2INT, MPI_MAXLOC, mpi_handle(comm));
-  // Without it the ranks can no longer learn of each other's errors.
-  if (code != MPI_SUCCESS)
-    comm.abort(ErrorKind::peer, "no agreement among the ranks: " + mpi_error_text(code));
-  return worst;
-}
-
 [[noreturn]] void throw_same_everywhere(const Communicator& comm, const WorstError& worst,
                                         const CaughtError& mine) {
   const auto kind = static_cast<ErrorKind>(worst.severity);
@@ -41,7 +30,7 @@ void agree_on(const Communicator& comm, const std::function<void()>& work) {
   } catch (...) {
     mine = describe_current_exception();
   }
-  const WorstError worst = worst_of(comm, mine.kind);
+  const WorstError worst = worst_of_ranks(comm, mine.kind, mine.message);
   if (worst.severity != 0) throw_same_everywhere(comm, worst, mine);
 }
 
@@ -51,8 +40,9 @@ void agree_same(const Communicator& comm, std::string_view what, std::int64_t va
   const std::array<std::int64_t, 2> mine{~value, value};
   std::array<std::int64_t, 2> ends = mine;
   if (comm.size() > 1) {
-    check_mpi(MPI_Allreduce(mine.data(), ends.data(), 2, MPI_INT64_T, MPI_MAX, mpi_handle(comm)),
-              "MPI_Allreduce");
+    check_mpi_wait("MPI_Allreduce", [&] {
+      return MPI_Allreduce(mine.data(), ends.data(), 2, MPI_INT64_T, MPI_MAX, mpi_handle(comm));
+    });
   }
   if (~ends[0] == ends[1]) return;
   throw UsageError(fmt::format(

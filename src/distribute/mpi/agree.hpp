@@ -17,7 +17,9 @@ void agree_on(const Communicator& comm, const std::function<void()>& work);
 
 /// Runs `work` on this rank, then lets all ranks agree on the outcome: all return, or all throw the
 /// same error (the most severe one; among equals the lowest rank's). Its message names the rank
-/// when there is more than one. `work` must not wait for another rank. Collective.
+/// when there is more than one. `work` must not wait for another rank. A rank with an error ends
+/// the job after some seconds without the others, which may be inside a call that it will never
+/// join. Collective.
 template <class Work>
 void agree(const Communicator& comm, Work&& work) {
   // A std::function of a reference takes no memory.

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "distribute/mpi/worst_error.hpp"
 #include "ringweave/communicator.hpp"
 #include "ringweave/error.hpp"
 
@@ -21,12 +22,14 @@ class CollectiveExit {
 
   /// Waits for the outcome of all ranks and returns the severest exit code. Prints nothing;
   /// finish() may follow. Collective; a failed rank ends the job after `grace_seconds`.
-  int join(ErrorKind verdict, const std::string& message, double grace_seconds = 5);
+  int join(ErrorKind verdict, const std::string& message,
+           double grace_seconds = usual_grace_seconds);
 
   /// Returns the exit code of the program, the same on all ranks. The lowest rank with the severest
   /// verdict prints its `message` to stderr. Collective; a failed rank ends the job after
   /// `grace_seconds`.
-  int finish(ErrorKind verdict, const std::string& message, double grace_seconds = 5);
+  int finish(ErrorKind verdict, const std::string& message,
+             double grace_seconds = usual_grace_seconds);
 
  private:
   Communicator comm_;

@@ -12,6 +12,7 @@
 #include <numeric>
 
 #include "base/checked_cast.hpp"
+#include "base/temporary_files.hpp"
 #include "base/terminal.hpp"
 #include "distribute/mpi/mpi_library.hpp"
 #include "ringweave/mpi.hpp"
@@ -60,7 +61,8 @@ template <class T>
 T reduce_value(const Communicator::Impl& impl, T value, MPI_Datatype type, MPI_Op operation) {
   if (!impl.calls_mpi()) return value;
   T result{};
-  check_mpi(MPI_Allreduce(&value, &result, 1, type, operation, impl.handle), "MPI_Allreduce");
+  check_mpi_wait("MPI_Allreduce",
+                 [&] { return MPI_Allreduce(&value, &result, 1, type, operation, impl.handle); });
   return result;
 }
 
@@ -104,7 +106,7 @@ Communicator Communicator::duplicate_of<MPI_Comm>(MPI_Comm comm) {
     throw UsageError("an intercommunicator cannot be computed on; merge it first");
   }
   MPI_Comm duplicate = MPI_COMM_NULL;
-  check_mpi(MPI_Comm_dup(comm, &duplicate), "MPI_Comm_dup");
+  check_mpi_wait("MPI_Comm_dup", [&] { return MPI_Comm_dup(comm, &duplicate); });
   return Communicator(std::make_shared<const Impl>(duplicate));
 }
 
@@ -114,7 +116,7 @@ int Communicator::rank() const { return impl_->rank; }
 int Communicator::size() const { return impl_->size; }
 
 void Communicator::barrier() const {
-  if (impl_->calls_mpi()) check_mpi(MPI_Barrier(impl_->handle), "MPI_Barrier");
+  if (impl_->calls_mpi()) check_mpi_wait("MPI_Barrier", [&] { return MPI_Barrier(impl_->handle); });
 }
 
 std::int64_t Communicator::sum(std::int64_t value) const {
@@ -140,8 +142,9 @@ void Communicator::sum(double* values, std::int64_t count) const {
   if (!impl_->calls_mpi()) return;
   for (std::int64_t done = 0; done < count; done += chunk) {
     const int part = static_cast<int>(std::min(chunk, count - done));
-    check_mpi(MPI_Allreduce(MPI_IN_PLACE, values + done, part, MPI_DOUBLE, MPI_SUM, impl_->handle),
-              "MPI_Allreduce");
+    check_mpi_wait("MPI_Allreduce", [&] {
+      return MPI_Allreduce(MPI_IN_PLACE, values + done, part, MPI_DOUBLE, MPI_SUM, impl_->handle);
+    });
   }
 }
 
@@ -150,9 +153,10 @@ void Communicator::sum_to_root(double* values, std::int64_t count) const {
   for (std::int64_t done = 0; done < count; done += chunk) {
     const int part = static_cast<int>(std::min(chunk, count - done));
     double* const there = values + done;
-    check_mpi(MPI_Reduce(is_root() ? MPI_IN_PLACE : there, is_root() ? there : nullptr, part,
-                         MPI_DOUBLE, MPI_SUM, 0, impl_->handle),
-              "MPI_Reduce");
+    check_mpi_wait("MPI_Reduce", [&] {
+      return MPI_Reduce(is_root() ? MPI_IN_PLACE : there, is_root() ? there : nullptr, part,
+                        MPI_DOUBLE, MPI_SUM, 0, impl_->handle);
+    });
   }
 }
 
@@ -161,7 +165,8 @@ void Communicator::broadcast(void* bytes, std::int64_t count, int root) const {
   auto* const begin = static_cast<std::byte*>(bytes);
   for (std::int64_t done = 0; done < count; done += chunk) {
     const int part = static_cast<int>(std::min(chunk, count - done));
-    check_mpi(MPI_Bcast(begin + done, part, MPI_BYTE, root, impl_->handle), "MPI_Bcast");
+    check_mpi_wait("MPI_Bcast",
+                   [&] { return MPI_Bcast(begin + done, part, MPI_BYTE, root, impl_->handle); });
   }
 }
 
@@ -189,9 +194,10 @@ std::vector<std::string> Communicator::gather(const std::string& text) const {
     offset += static_cast<int>(length);
   }
   std::string all(is_root() ? to_size(total) : 0, '\0');
-  check_mpi(MPI_Gatherv(text.data(), static_cast<int>(text.size()), MPI_CHAR, all.data(),
-                        counts.data(), offsets.data(), MPI_CHAR, 0, impl_->handle),
-            "MPI_Gatherv");
+  check_mpi_wait("MPI_Gatherv", [&] {
+    return MPI_Gatherv(text.data(), static_cast<int>(text.size()), MPI_CHAR, all.data(),
+                       counts.data(), offsets.data(), MPI_CHAR, 0, impl_->handle);
+  });
   std::vector<std::string> texts;
   if (!is_root()) return texts;
   for (std::size_t rank = 0; rank < counts.size(); ++rank) {
@@ -203,29 +209,33 @@ std::vector<std::string> Communicator::gather(const std::string& text) const {
 std::vector<std::int64_t> Communicator::all_gather(std::int64_t value) const {
   std::vector<std::int64_t> values(to_size(size()), value);
   if (!impl_->calls_mpi()) return values;
-  check_mpi(MPI_Allgather(&value, 1, MPI_INT64_T, values.data(), 1, MPI_INT64_T, impl_->handle),
-            "MPI_Allgather");
+  check_mpi_wait("MPI_Allgather", [&] {
+    return MPI_Allgather(&value, 1, MPI_INT64_T, values.data(), 1, MPI_INT64_T, impl_->handle);
+  });
   return values;
 }
 
 Communicator Communicator::split(int color, int key) const {
   if (!impl_->calls_mpi()) return *this;
   MPI_Comm part = MPI_COMM_NULL;
-  check_mpi(MPI_Comm_split(impl_->handle, color, key, &part), "MPI_Comm_split");
+  check_mpi_wait("MPI_Comm_split",
+                 [&] { return MPI_Comm_split(impl_->handle, color, key, &part); });
   return Communicator(std::make_shared<const Impl>(part));
 }
 
 Communicator Communicator::node_local() const {
   if (!impl_->calls_mpi()) return *this;
   MPI_Comm part = MPI_COMM_NULL;
-  check_mpi(MPI_Comm_split_type(impl_->handle, MPI_COMM_TYPE_SHARED, rank(), MPI_INFO_NULL, &part),
-            "MPI_Comm_split_type");
+  check_mpi_wait("MPI_Comm_split_type", [&] {
+    return MPI_Comm_split_type(impl_->handle, MPI_COMM_TYPE_SHARED, rank(), MPI_INFO_NULL, &part);
+  });
   return Communicator(std::make_shared<const Impl>(part));
 }
 
 void Communicator::abort(ErrorKind kind, const std::string& message) const {
   std::fflush(stdout);
   print_message(fmt::format("ringweave: rank {}: {}: {}", rank(), name_of(kind), message));
+  remove_temporary_files();
   if (mpi_runs()) {
     MPI_Abort(impl_->calls_mpi() ? impl_->handle : MPI_COMM_SELF, exit_code(kind));
   }

@@ -42,9 +42,10 @@ std::vector<std::int64_t> all_to_all(const Communicator& comm,
                                      const std::vector<std::int64_t>& sent) {
   const int count = checked_cast<int>(ssize64(sent) / comm.size(), "numbers sent to every rank");
   std::vector<std::int64_t> received(sent.size());
-  check_mpi(MPI_Alltoall(sent.data(), count, MPI_INT64_T, received.data(), count, MPI_INT64_T,
-                         mpi_handle(comm)),
-            "MPI_Alltoall");
+  check_mpi_wait("MPI_Alltoall", [&] {
+    return MPI_Alltoall(sent.data(), count, MPI_INT64_T, received.data(), count, MPI_INT64_T,
+                        mpi_handle(comm));
+  });
   return received;
 }
 

@@ -5,6 +5,8 @@
 
 #include <utility>
 
+#include "distribute/mpi/mpi_library.hpp"
+
 namespace ringweave::detail::inline distribute {
 
 PeerMessages::PeerMessages(Communicator comm, const char* what, int tag)
@@ -38,7 +40,9 @@ void PeerMessages::progress() {
 
 void PeerMessages::end() {
   if (requests_.empty()) return;
-  end_job_unless_done(comm_, MPI_Waitall(count(), requests_.data(), MPI_STATUSES_IGNORE), what_);
+  const int code = waiting_in(
+      what_, [&] { return MPI_Waitall(count(), requests_.data(), MPI_STATUSES_IGNORE); });
+  end_job_unless_done(comm_, code, what_);
   requests_.clear();
 }
 

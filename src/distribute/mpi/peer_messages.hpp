@@ -14,7 +14,7 @@ namespace ringweave::detail::inline distribute {
 /// are matched by their order. An MPI failure ends the job.
 class PeerMessages {
  public:
-  /// `what` names the exchange in errors: "the exchange of ...".
+  /// `what`, a literal, names the exchange in errors: "the exchange of ...".
   PeerMessages(Communicator comm, const char* what, int tag);
   /// Ends the job when messages are in flight: the memory MPI writes to may be gone.
   ~PeerMessages();

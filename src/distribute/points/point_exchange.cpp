@@ -98,10 +98,11 @@ std::vector<std::int64_t> sum_over_ranks(const Communicator& comm,
                                          const std::vector<std::int64_t>& counts) {
   std::vector<std::int64_t> sums = counts;
   if (comm.size() > 1) {
-    check_mpi(MPI_Allreduce(counts.data(), sums.data(),
-                            checked_cast<int>(ssize64(counts), "rows of points"), MPI_INT64_T,
-                            MPI_SUM, mpi_handle(comm)),
-              "MPI_Allreduce");
+    check_mpi_wait("MPI_Allreduce", [&] {
+      return MPI_Allreduce(counts.data(), sums.data(),
+                           checked_cast<int>(ssize64(counts), "rows of points"), MPI_INT64_T,
+                           MPI_SUM, mpi_handle(comm));
+    });
   }
   return sums;
 }

@@ -142,7 +142,7 @@ void Hdf5AlmReader::read_components(std::span<const int> components, const AlmLa
   const std::vector<int> owners = order_owners(comm_, layout);
   for (std::int64_t c = 0; c < width; ++c) std::fill_n(alm.component(c).data(), layout.size(), C{});
 
-  const Hdf5TransferFile file(comm_, path_, Hdf5Access::read, hdf5_read_mode(info_.shape));
+  Hdf5TransferFile file(comm_, path_, Hdf5Access::read);
   const Hdf5Rows rows(file, info_.dataset, info_.shape);
   const RowWindows windows(
       0, AlmLayout::full_size(header_.lmax, std::min(header_.mmax, layout.mmax())),

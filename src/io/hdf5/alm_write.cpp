@@ -21,9 +21,9 @@ namespace {
 
 constexpr const char* written_name = "alm/alm";
 
-DiskSpace create_alm(const std::string& path, const AlmHeader& header, const Provenance& provenance,
-                     const Hdf5Shape& shape) {
-  Hdf5Handle file = create_hdf5(path, total_bytes(shape));
+void create_alm(const std::string& path, const AlmHeader& header, const Provenance& provenance,
+                const Hdf5Shape& shape) {
+  Hdf5Handle file = create_hdf5(path);
   write_hdf5_root(file, path, provenance);
   Hdf5Handle group = create_hdf5_group(file, path, "alm");
   Hdf5Handle dataset = create_hdf5_dataset(group, path, "alm", shape);
@@ -50,7 +50,7 @@ DiskSpace create_alm(const std::string& path, const AlmHeader& header, const Pro
   }
   dataset.close();
   group.close();
-  return close_hdf5(std::move(file), path);
+  close_hdf5(std::move(file), path);
 }
 
 template <class T>
@@ -103,16 +103,15 @@ void write_hdf5_alm(const Communicator& comm, const std::string& path, const Alm
                         Hdf5Shape::Number::complex,
                         header.precision == Precision::single_ ? 4 : 8,
                         {}};
-  DiskSpace space = DiskSpace::unknown;
   agree(comm, [&] {
     const auto missing = std::find(owners.begin(), owners.end(), RowRedistribution::nobody);
     if (missing != owners.end()) {
       throw UsageError(fmt::format("{}: no rank holds order {}", path, missing - owners.begin()));
     }
-    if (comm.is_root()) space = create_alm(path, header, provenance, shape);
+    if (comm.is_root()) create_alm(path, header, provenance, shape);
   });
 
-  Hdf5TransferFile file(comm, path, Hdf5Access::write, hdf5_write_mode(comm, space));
+  Hdf5TransferFile file(comm, path, Hdf5Access::write);
   {
     const Hdf5Rows rows(file, written_name, shape);
     const RowWindows windows(0, length, limits.numbers_per_call / (2 * width), comm.size(),

@@ -15,15 +15,14 @@
 
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
+#include "io/hdf5/memory_driver.hpp"
 #include "io/hdf5/read_driver.hpp"
 #include "io/input_file.hpp"
+#include "io/raw_file.hpp"
 #include "ringweave/error.hpp"
-#include "ringweave/mpi.hpp"
 
 namespace ringweave::detail::inline io {
 namespace {
-
-constexpr std::int64_t metadata_bytes = std::int64_t{1} << 20;
 
 void quiet_hdf5() {
   H5open();
@@ -31,14 +30,15 @@ void quiet_hdf5() {
   H5PLset_loading_state(0);
 }
 
-Hdf5Handle access_properties(const Communicator& comm, const std::string& path, Hdf5Access access) {
+Hdf5Handle access_properties() {
   Hdf5Handle properties(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
   H5Pset_fclose_degree(properties.id(), H5F_CLOSE_STRONG);
-  if (comm.size() > 1) {
-    H5Pset_fapl_mpio(properties.id(), mpi_handle(comm), MPI_INFO_NULL);
-  } else if (access == Hdf5Access::read) {
-    read_without_accumulator(properties.id(), path);
-  }
+  return properties;
+}
+
+Hdf5Handle memory_properties() {
+  Hdf5Handle properties = access_properties();
+  write_in_memory(properties.id());
   return properties;
 }
 
@@ -99,6 +99,14 @@ bool is_complex(hid_t type) {
          H5Tget_size(type) == 2 * H5Tget_size(real.id());
 }
 
+std::vector<std::uint8_t> encoded_type(hid_t type) {
+  std::size_t size = 0;
+  H5Tencode(type, nullptr, &size);
+  std::vector<std::uint8_t> bytes(size);
+  H5Tencode(type, bytes.data(), &size);
+  return bytes;
+}
+
 void set_number(Hdf5Shape& shape, hid_t type, const std::string& path, const std::string& name) {
   const H5T_class_t type_class = H5Tget_class(type);
   if (type_class == H5T_FLOAT) {
@@ -122,6 +130,7 @@ void set_number(Hdf5Shape& shape, hid_t type, const std::string& path, const std
     throw DataError(
         path, fmt::format("/{} holds numbers of {} bytes; 1 to 8 are read", name, shape.bytes));
   }
+  shape.type = encoded_type(part.id());
 }
 
 std::vector<std::int64_t> checked_dims(const Hdf5Handle& dataset, const std::string& path,
@@ -173,26 +182,6 @@ Hdf5Handle create_contiguous(const Hdf5Handle& parent, const std::string& path, 
   return dataset;
 }
 
-/// Extends the file to `bytes` and allocates its blocks; where the file system cannot, only sets
-/// the length.
-DiskSpace reserve_disk(const std::string& path, int flags, std::int64_t bytes) {
-  const int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC | flags, 0666);
-  if (file < 0)
-    throw ResourceError(fmt::format("{}: cannot be opened: {}", path, std::strerror(errno)));
-  const bool reserved = ::fallocate(file, 0, 0, bytes) == 0;
-  const bool refused =
-      !reserved && (errno == ENOSPC || errno == EDQUOT || errno == EFBIG || errno == EIO);
-  const bool long_enough = reserved || (!refused && ::ftruncate(file, bytes) == 0);
-  const int reason = errno;
-  ::close(file);
-  if (!long_enough) {
-    throw ResourceError(
-        fmt::format("{}: no room for its {} bytes: {}; free space or choose another folder", path,
-                    bytes, std::strerror(reason)));
-  }
-  return reserved ? DiskSpace::reserved : DiskSpace::unknown;
-}
-
 /// Returns the names of the objects of one type in a group, ascending.
 std::vector<std::string> names_in(const Hdf5Handle& file, const std::string& path,
                                   const std::string& group, H5I_type_t type) {
@@ -231,40 +220,21 @@ Hdf5Handle open_hdf5(const std::string& path) {
                                            "`nccopy -k nc4 IN OUT`"
                                          : "is not an HDF5 file (its signature is missing)");
   }
-  const Hdf5Handle properties = access_properties(Communicator::self(), path, Hdf5Access::read);
+  const Hdf5Handle properties = access_properties();
+  read_without_accumulator(properties.id(), path);
   Hdf5Handle file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, properties.id()), H5Fclose);
   if (!file.valid())
     throw DataError(path, "cannot be opened as HDF5: it is cut short or broken; copy it again");
   return file;
 }
 
-Hdf5Handle open_hdf5_together(const Communicator& comm, const std::string& path,
-                              Hdf5Access access) {
+Hdf5Handle create_hdf5(const std::string& path) {
   quiet_hdf5();
-  const Hdf5Handle properties = access_properties(comm, path, access);
-  const unsigned flags = access == Hdf5Access::read ? H5F_ACC_RDONLY : H5F_ACC_RDWR;
-  Hdf5Handle file(H5Fopen(path.c_str(), flags, properties.id()), H5Fclose);
-  agree(comm, [&] {
-    if (file.valid()) return;
-    if (access == Hdf5Access::read)
-      throw DataError(path, "could be read by rank 0 but cannot be opened by all ranks");
-    throw ResourceError(fmt::format(
-        "{}: cannot be opened for writing by all ranks; is its folder on a file system that "
-        "every node sees?",
-        path));
-  });
-  return file;
-}
-
-Hdf5Handle create_hdf5(const std::string& path, std::int64_t data_bytes) {
-  quiet_hdf5();
-  reserve_disk(path, O_CREAT | O_TRUNC, data_bytes + metadata_bytes);
-  const Hdf5Handle access = access_properties(Communicator::self(), path, Hdf5Access::write);
+  const Hdf5Handle access = memory_properties();
   const Hdf5Handle creation(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
   H5Pset_obj_track_times(creation.id(), false);
   Hdf5Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation.id(), access.id()), H5Fclose);
-  if (!file.valid())
-    throw ResourceError(fmt::format("{}: cannot be created: {}", path, std::strerror(errno)));
+  if (!file.valid()) throw ResourceError(fmt::format("{}: no memory for its header", path));
   return file;
 }
 
@@ -277,16 +247,19 @@ Hdf5Handle create_hdf5_group(const Hdf5Handle& parent, const std::string& path, 
   return group;
 }
 
-DiskSpace close_hdf5(Hdf5Handle file, const std::string& path) {
-  if (!file.close())
-    throw ResourceError(
-        fmt::format("{}: closing it failed; is the disk full or a quota reached?", path));
-  return reserve_disk(path, 0, check_input_file(path));
+void close_hdf5(Hdf5Handle file, const std::string& path) {
+  const std::shared_ptr<const Hdf5Image> image = image_of(file);
+  if (!image || !file.close())
+    throw ResourceError(fmt::format("{}: no memory for its header", path));
+  RawFile stored = image->is_new() ? RawFile::create(path) : RawFile::open_to_write(path);
+  stored.reserve(image->size());
+  image->save(stored);
+  stored.close();
+  image->require_saved(RawFile::open_to_read(path));
 }
 
 Hdf5Handle reopen_hdf5(const std::string& path) {
-  reserve_disk(path, 0, check_input_file(path) + metadata_bytes);
-  const Hdf5Handle access = access_properties(Communicator::self(), path, Hdf5Access::write);
+  const Hdf5Handle access = memory_properties();
   Hdf5Handle file(H5Fopen(path.c_str(), H5F_ACC_RDWR, access.id()), H5Fclose);
   if (!file.valid()) throw ResourceError(fmt::format("{}: cannot be opened again", path));
   return file;
@@ -342,7 +315,7 @@ bool is_sound_hdf5_number(hid_t type) {
 }
 
 void to_json(nlohmann::json& encoded, const Hdf5Shape& shape) {
-  encoded = {shape.dims, shape.number, shape.bytes, shape.layout};
+  encoded = {shape.dims, shape.number, shape.bytes, shape.layout, shape.offset, shape.type};
 }
 
 void from_json(const nlohmann::json& encoded, Hdf5Shape& shape) {
@@ -350,6 +323,8 @@ void from_json(const nlohmann::json& encoded, Hdf5Shape& shape) {
   encoded[1].get_to(shape.number);
   encoded[2].get_to(shape.bytes);
   encoded[3].get_to(shape.layout);
+  encoded[4].get_to(shape.offset);
+  encoded[5].get_to(shape.type);
 }
 
 std::int64_t total_bytes(const Hdf5Shape& shape) {
@@ -380,6 +355,7 @@ Hdf5Shape inspect_hdf5_dataset(const Hdf5Handle& file, const std::string& path,
                       "again",
                       name, bytes, file_bytes));
     }
+    shape.offset = checked_cast<std::int64_t>(offset, "place of a dataset");
   }
   return shape;
 }

@@ -16,23 +16,15 @@ namespace ringweave::detail::inline io {
 /// HDF5.
 Hdf5Handle open_hdf5(const std::string& path);
 
-enum class Hdf5Access { read, write };
-/// Opens an existing file on every rank: with the MPI-IO driver, or without it on one rank.
-/// Collective. Error  DataError (read) or ResourceError (write), agreed.
-Hdf5Handle open_hdf5_together(const Communicator& comm, const std::string& path, Hdf5Access access);
-
-/// Creates or replaces a file on this rank alone. Objects carry no times, so equal content gives
-/// equal bytes. First checks that `data_bytes` fit the disk, because HDF5 1.10 does not survive a
-/// close that fails. Not collective. Error  ResourceError.
-Hdf5Handle create_hdf5(const std::string& path, std::int64_t data_bytes);
-/// Says of a file that all its bytes have disk blocks, or that the file system cannot tell.
-enum class DiskSpace { reserved, unknown };
-/// Closes a file made by create_hdf5 and keeps its blocks reserved, so that a full disk shows
-/// before the ranks write together. Not collective. Error  ResourceError.
-DiskSpace close_hdf5(Hdf5Handle file, const std::string& path);
-/// Opens a file made by create_hdf5 on this rank alone, to add attributes. First checks that they
-/// fit the disk. Not collective. Error  ResourceError.
+/// Begins a new file in this rank's memory; close_hdf5() writes it. Objects carry no times, so
+/// equal content gives equal bytes. Not collective. Error  ResourceError.
+Hdf5Handle create_hdf5(const std::string& path);
+/// Begins to add attributes to a file that close_hdf5() wrote. Not collective. Error ResourceError.
 Hdf5Handle reopen_hdf5(const std::string& path);
+/// Closes a file of create_hdf5() or reopen_hdf5() and writes to disk what was added: all but the
+/// numbers of create_hdf5_dataset(), whose places are kept free. Checks that the disk holds it. Not
+/// collective. Error  ResourceError.
+void close_hdf5(Hdf5Handle file, const std::string& path);
 Hdf5Handle create_hdf5_group(const Hdf5Handle& parent, const std::string& path, const char* name);
 
 /// Returns true if `name` (with slashes) leads to an object through hard links only.
@@ -52,12 +44,14 @@ std::string words_of_content(const Hdf5Handle& file, const std::string& path);
 /// converts others beyond its buffers.
 bool is_sound_hdf5_number(hid_t type);
 
-/// The type and shape of a dataset, checked on one rank and broadcast to the others.
+/// The type, shape and place of a dataset, checked on one rank and broadcast to the others.
 struct Hdf5Shape {
   std::vector<std::int64_t> dims;
   enum class Number { real, integer, complex } number = Number::real;
   std::int64_t bytes = 8;  ///< per number (per part of a complex one)
   enum class Layout { contiguous, chunked } layout = Layout::contiguous;
+  std::int64_t offset = 0;           ///< of contiguous numbers in the file, in bytes
+  std::vector<std::uint8_t> type{};  ///< of a number (a part of a complex one), as HDF5 encodes it
 };
 
 void to_json(nlohmann::json& encoded, const Hdf5Shape& shape);

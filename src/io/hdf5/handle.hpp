@@ -7,8 +7,7 @@
 
 namespace ringweave::detail::inline io {
 
-/// Owns one HDF5 identifier. Closing a file opened with the MPI-IO driver is collective, so errors
-/// must be agreed upon before such a handle is destroyed by unwinding.
+/// Owns one HDF5 identifier of this rank.
 class Hdf5Handle {
  public:
   using Close = herr_t (*)(hid_t);

@@ -61,15 +61,15 @@ class LatLonReader final : public MapReader {
   void read_plane(const Hdf5LatLonInfo::Plane& plane, std::span<const RingRows> calls,
                   T* component) const {
     const LatLonOrder& order = info_.order;
-    const Hdf5TransferFile file(comm_, path_, Hdf5Access::read, hdf5_read_mode(plane.shape));
+    Hdf5TransferFile file(comm_, path_, Hdf5Access::read);
     const Hdf5Rows stored(file, plane.variable, plane.shape, Hdf5Axes::planes);
     std::vector<double> rows;
     for (const RingRows& call : calls) {
       const std::int64_t top = order.row_of(call.first_ring);
       const std::int64_t bottom = order.row_of(call.first_ring + call.count - 1);
       const RowRun run{std::min(top, bottom) * order.n_columns, call.count * order.n_columns};
-      abort_on_error(comm_, [&] { rows.resize(to_size(run.count)); });
-      run_collectively(comm_, [&] {
+      agree(comm_, [&] {
+        rows.resize(to_size(run.count));
         stored.read(plane.number, std::span(&run, call.count > 0 ? 1 : 0), std::span(rows));
       });
       for (std::int64_t i = 0; i < call.count; ++i) {

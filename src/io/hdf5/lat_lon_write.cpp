@@ -81,11 +81,11 @@ void write_attributes(const Hdf5Handle& dataset, const std::string& path, const 
 }
 
 /// Creates the file with everything except the numbers of the map. Not collective.
-DiskSpace create_lat_lon(const std::string& path, const MapHeader& header,
-                         const Provenance& provenance, const Hdf5Shape& shape) {
+void create_lat_lon(const std::string& path, const MapHeader& header, const Provenance& provenance,
+                    const Hdf5Shape& shape) {
   const RingGrid& grid = *header.grid;
   const Ring& first = grid.rings().front();
-  Hdf5Handle file = create_hdf5(path, total_bytes(shape) * ssize64(header.columns));
+  Hdf5Handle file = create_hdf5(path);
   write_hdf5_root(file, path, provenance);
   std::vector<double> latitudes, longitudes;
   for (std::int64_t ring = 0; ring < grid.n_rings(); ++ring)
@@ -104,7 +104,7 @@ DiskSpace create_lat_lon(const std::string& path, const MapHeader& header,
   }
   lat.close();
   lon.close();
-  return close_hdf5(std::move(file), path);
+  close_hdf5(std::move(file), path);
 }
 
 /// Returns the rings of the full grid that are not in the ranks' grid, as calls on rank 0.
@@ -146,24 +146,23 @@ void write_hdf5_lat_lon(const Communicator& comm, const std::string& path, const
                         Hdf5Shape::Number::real,
                         header.precision == Precision::single_ ? 4 : 8,
                         Hdf5Shape::Layout::contiguous};
-  DiskSpace space = DiskSpace::unknown;
   std::vector<RingRows> missing;
   std::vector<T> hole;
   agree(comm, [&] {
     if (!comm.is_root()) return;
-    space = create_lat_lon(path, header, provenance, shape);
+    create_lat_lon(path, header, provenance, shape);
     missing = missing_rows(grid, rings.grid());
     hole.assign(to_size(n_phi), static_cast<T>(unseen));
   });
   missing.resize(to_size(comm.max(ssize64(missing))));
   const std::vector<RingRows> calls = ring_rows(comm, rings, {0, grid.n_rings()}, limits);
   const std::vector<std::string> names = variable_names(header);
-  Hdf5TransferFile file(comm, path, Hdf5Access::write, hdf5_write_mode(comm, space));
+  Hdf5TransferFile file(comm, path, Hdf5Access::write);
   for (std::size_t c = 0; c < names.size(); ++c) {
     const Hdf5Rows stored(file, names[c], shape, Hdf5Axes::planes);
     const auto write = [&](const RingRows& call, const T* values) {
       const RowRun run{call.first_ring * n_phi, call.count * n_phi};
-      run_collectively(comm, [&] {
+      agree(comm, [&] {
         stored.write(0, std::span(&run, call.count > 0 ? 1 : 0),
                      std::span<const T>(values, to_size(run.count)));
       });

@@ -137,16 +137,15 @@ void write_hdf5_processing(const Hdf5Handle& dataset, const std::string& path,
   if (!comments.empty()) attributes.text("keyword_comments", comments);
 }
 
-DiskSpace create_hdf5_map(const std::string& path, const MapHeader& header,
-                          const Provenance& provenance) {
+void create_hdf5_map(const std::string& path, const MapHeader& header,
+                     const Provenance& provenance) {
   const bool partial = header.coverage == SkyCoverage::partial;
   const std::int64_t length = partial ? header.listed_pixels : header.grid->n_pixels();
   const Hdf5Shape shape{{ssize64(header.columns), length},
                         Hdf5Shape::Number::real,
                         header.precision == Precision::single_ ? 4 : 8,
                         Hdf5Shape::Layout::contiguous};
-  Hdf5Handle file =
-      create_hdf5(path, total_bytes(shape) + (partial ? total_bytes(list_of(length)) : 0));
+  Hdf5Handle file = create_hdf5(path);
   write_hdf5_root(file, path, provenance);
   const bool is_healpix = header.grid->kind() == GridKind::healpix;
   if (is_healpix) {
@@ -172,7 +171,7 @@ DiskSpace create_hdf5_map(const std::string& path, const MapHeader& header,
   write_hdf5_processing(map, path, provenance);
   map.close();
   group.close();
-  return close_hdf5(std::move(file), path);
+  close_hdf5(std::move(file), path);
 }
 
 }  // namespace ringweave::detail::inline io

@@ -33,8 +33,8 @@ Hdf5MapInfo share_hdf5_map_info(const Communicator& comm, const std::string& pat
 
 /// Creates the file with everything except the numbers of the map. Not collective. Error
 /// ResourceError.
-DiskSpace create_hdf5_map(const std::string& path, const MapHeader& header,
-                          const Provenance& provenance);
+void create_hdf5_map(const std::string& path, const MapHeader& header,
+                     const Provenance& provenance);
 
 /// Writes the attributes of the root group: the kind of file and its provenance.
 void write_hdf5_root(const Hdf5Handle& file, const std::string& path, const Provenance& provenance,

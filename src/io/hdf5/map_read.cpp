@@ -45,10 +45,6 @@ class Hdf5MapReader final : public MapReader {
   std::vector<std::int64_t> listed_pixels(const Hdf5Rows& pixel, std::int64_t first,
                                           std::int64_t count) const;
   bool is_partial() const { return header_.coverage == SkyCoverage::partial; }
-  Hdf5Mode mode() const {
-    const bool list_alone = info_.pixel && hdf5_read_mode(*info_.pixel) == Hdf5Mode::alone;
-    return list_alone ? Hdf5Mode::alone : hdf5_read_mode(info_.values);
-  }
 
   Communicator comm_;
   std::string path_;
@@ -93,12 +89,12 @@ void Hdf5MapReader::read_slabs(std::span<const int> columns, const LocalRings& r
                                MapView<T> map) const {
   const PixelBlocks pixels(rings, Ordering::ring);
   const std::vector<SlabCall> calls = slab_calls(comm_, pixels.owned(), limits_);
-  const Hdf5TransferFile file(comm_, path_, Hdf5Access::read, mode());
+  Hdf5TransferFile file(comm_, path_, Hdf5Access::read);
   const Hdf5Rows rows(file, hdf5_full_map, info_.values);
   for (std::size_t c = 0; c < columns.size(); ++c) {
     T* component = map.component(static_cast<std::int64_t>(c)).data();
     for (const SlabCall& call : calls) {
-      run_collectively(comm_, [&] {
+      agree(comm_, [&] {
         rows.read(columns[c], call.runs,
                   std::span<T>(component + call.first_local, to_size(call.count)));
       });
@@ -112,7 +108,7 @@ std::vector<std::int64_t> Hdf5MapReader::listed_pixels(const Hdf5Rows& pixel, st
                                                        std::int64_t count) const {
   const std::int64_t before = first > 0 && count > 0 ? 1 : 0;
   const RowRun run{first - before, count + before};
-  auto list = abort_on_error(comm_, [&] { return std::vector<std::int64_t>(to_size(run.count)); });
+  std::vector<std::int64_t> list(to_size(run.count));
   pixel.read(0, std::span(&run, 1), std::span(list));
   for (std::size_t i = 0; i < list.size(); ++i) {
     if (list[i] < 0 || list[i] >= header_.grid->n_pixels()) {
@@ -136,7 +132,7 @@ void Hdf5MapReader::read_windows(std::span<const int> columns, const LocalRings&
   const std::int64_t width = ssize64(columns);
   const PixelBlocks pixels(rings, header_.ordering);
   const PixelOwners owners(comm_, rings);
-  const Hdf5TransferFile file(comm_, path_, Hdf5Access::read, mode());
+  Hdf5TransferFile file(comm_, path_, Hdf5Access::read);
   const Hdf5Rows rows(file, is_partial() ? hdf5_partial_map : hdf5_full_map, info_.values);
   std::optional<Hdf5Rows> list;
   if (is_partial()) list.emplace(file, hdf5_partial_pixel, *info_.pixel);
@@ -151,7 +147,7 @@ void Hdf5MapReader::read_windows(std::span<const int> columns, const LocalRings&
     const RowRun run{windows.first(w, comm_.rank()), windows.rows(w, comm_.rank())};
     std::vector<std::int64_t> key;
     std::vector<int> owner;
-    run_collectively(comm_, [&] {
+    agree(comm_, [&] {
       if (list) key = listed_pixels(*list, run.first, run.count);
     });
     const std::vector<double> share = rows.read_together(columns, run);
@@ -195,11 +191,11 @@ std::vector<RingId> Hdf5MapReader::observed_rings() {
   std::vector<double> listed(to_size(grid.n_rings()), is_partial() ? 0.0 : 1.0);
   if (is_partial()) {
     const PixelOrder order(grid, header_.ordering);
-    const Hdf5TransferFile file(comm_, path_, Hdf5Access::read, mode());
+    Hdf5TransferFile file(comm_, path_, Hdf5Access::read);
     const Hdf5Rows list(file, hdf5_partial_pixel, *info_.pixel);
     const RowWindows windows(0, header_.listed_pixels, limits_.numbers_per_call, comm_.size(), 1);
     for (std::int64_t w = 0; w < windows.count(); ++w) {
-      run_collectively(comm_, [&] {
+      agree(comm_, [&] {
         for (const std::int64_t pixel :
              listed_pixels(list, windows.first(w, comm_.rank()), windows.rows(w, comm_.rank()))) {
           listed[to_size(index(grid.ring_of_pixel(order.to_ring(pixel))))] = 1;

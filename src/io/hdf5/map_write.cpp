@@ -40,7 +40,7 @@ void write_slabs(const Communicator& comm, const Hdf5Rows& rows, const PixelBloc
   const std::vector<SlabCall> calls = slab_calls(comm, pixels.owned(), limits);
   for (std::int64_t c = 0; c < map.n_components(); ++c) {
     for (const SlabCall& call : calls) {
-      run_collectively(comm, [&] {
+      agree(comm, [&] {
         rows.write(
             c, call.runs,
             std::span<const T>(map.component(c).data() + call.first_local, to_size(call.count)));
@@ -127,8 +127,8 @@ void write_windows(const Communicator& comm, const Hdf5Rows& rows, const Hdf5Row
     const std::vector<std::int64_t> counts = comm.all_gather(ssize64(listed));
     const RowRun slot{std::accumulate(counts.begin(), counts.begin() + comm.rank(), written),
                       ssize64(listed)};
-    run_collectively(
-        comm, [&] { list->write(0, std::span(&slot, 1), std::span<const std::int64_t>(listed)); });
+    agree(comm,
+          [&] { list->write(0, std::span(&slot, 1), std::span<const std::int64_t>(listed)); });
     rows.write_together(width, slot, share.values);
     written = std::accumulate(counts.begin(), counts.end(), written);
   }
@@ -145,16 +145,15 @@ void write_hdf5_map(const Communicator& comm, const std::string& path, const Map
   const bool partial = header.coverage == SkyCoverage::partial;
   MapHeader stored = header;
   if (partial) stored.listed_pixels = comm.sum(count_observed(map, rings.n_pixels()));
-  DiskSpace space = DiskSpace::unknown;
   agree(comm, [&] {
     if (partial && stored.listed_pixels == 0) {
       throw UsageError(
           fmt::format("{}: no pixel is observed, so a partial map would be empty", path));
     }
-    if (comm.is_root()) space = create_hdf5_map(path, stored, provenance);
+    if (comm.is_root()) create_hdf5_map(path, stored, provenance);
   });
 
-  Hdf5TransferFile file(comm, path, Hdf5Access::write, hdf5_write_mode(comm, space));
+  Hdf5TransferFile file(comm, path, Hdf5Access::write);
   {
     const std::int64_t length = partial ? stored.listed_pixels : header.grid->n_pixels();
     const std::int64_t bytes = header.precision == Precision::single_ ? 4 : 8;

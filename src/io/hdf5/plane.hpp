@@ -77,12 +77,12 @@ void read_hdf5_plane(const Communicator& comm, const std::string& path, const Pl
 
 /// Creates a file without the numbers of its fields and without the attributes of the data set. Not
 /// collective. Error  ResourceError.
-DiskSpace create_hdf5_plane(const std::string& path, const PlaneHeader& header,
-                            const Provenance& provenance);
+void create_hdf5_plane(const std::string& path, const PlaneHeader& header,
+                       const Provenance& provenance);
 /// Writes a part. Collective. Error  ResourceError, agreed.
 template <class T>
 void write_hdf5_plane(const Communicator& comm, const std::string& path, const PlaneHeader& header,
-                      Hdf5Mode mode, const PlaneFilePart& part, MapView<const T> values,
+                      const PlaneFilePart& part, MapView<const T> values,
                       const Hdf5Limits& limits = {});
 
 }  // namespace ringweave::detail::inline io

@@ -173,12 +173,12 @@ void read_hdf5_plane(const Communicator& comm, const std::string& path, const Pl
   const PlaneStorage storage = share_from_root(comm, [&] { return inspect_storage(path, header); });
   const std::int64_t n_x = header.x.size;
   {
-    const Hdf5TransferFile file(comm, path, Hdf5Access::read, hdf5_read_mode(storage.shape));
+    Hdf5TransferFile file(comm, path, Hdf5Access::read);
     const Hdf5Rows rows(file, header.name, storage.shape, Hdf5Axes::planes);
     for (const PlaneCall& call : calls) {
       const RowRun run{call.first_row * n_x, call.n_rows * n_x};
       const bool is_empty = run.count == 0;
-      run_collectively(comm, [&] {
+      agree(comm, [&] {
         rows.read(is_empty ? 0 : part.fields[to_size(call.component)],
                   std::span(&run, is_empty ? 0 : 1),
                   is_empty ? std::span<T>()

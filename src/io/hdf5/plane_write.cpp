@@ -118,12 +118,9 @@ void write_plane_attributes(const std::string& path, const std::string& name,
 
 }  // namespace
 
-DiskSpace create_hdf5_plane(const std::string& path, const PlaneHeader& header,
-                            const Provenance& provenance) {
-  std::int64_t bytes = total_bytes(shape_of(header));
-  for (std::int64_t i = 0; i < ssize64(header.axes) + 2; ++i)
-    bytes += held_bytes(plane_axis_at(header, i).coordinates);
-  Hdf5Handle file = create_hdf5(path, bytes);
+void create_hdf5_plane(const std::string& path, const PlaneHeader& header,
+                       const Provenance& provenance) {
+  Hdf5Handle file = create_hdf5(path);
   write_hdf5_root(file, path, provenance, plane_schema);
   std::vector<Hdf5Handle> scales;
   for (std::int64_t i = 0; i < ssize64(header.axes) + 2; ++i)
@@ -137,23 +134,23 @@ DiskSpace create_hdf5_plane(const std::string& path, const PlaneHeader& header,
   if (!header.long_name.empty()) attributes.text("long_name", header.long_name);
   field.close();
   scales.clear();
-  return close_hdf5(std::move(file), path);
+  close_hdf5(std::move(file), path);
 }
 
 template <class T>
 void write_hdf5_plane(const Communicator& comm, const std::string& path, const PlaneHeader& header,
-                      Hdf5Mode mode, const PlaneFilePart& part, MapView<const T> values,
+                      const PlaneFilePart& part, MapView<const T> values,
                       const Hdf5Limits& limits) {
   const std::vector<PlaneCall> calls =
       plane_calls(comm, path, header, part, values.n_components(), values.size(), limits);
   const std::int64_t n_x = header.x.size;
-  Hdf5TransferFile file(comm, path, Hdf5Access::write, mode);
+  Hdf5TransferFile file(comm, path, Hdf5Access::write);
   {
     const Hdf5Rows rows(file, header.name, shape_of(header), Hdf5Axes::planes);
     for (const PlaneCall& call : calls) {
       const RowRun run{call.first_row * n_x, call.n_rows * n_x};
       const bool is_empty = run.count == 0;
-      run_collectively(comm, [&] {
+      agree(comm, [&] {
         rows.write(is_empty ? 0 : part.fields[to_size(call.component)],
                    std::span(&run, is_empty ? 0 : 1),
                    is_empty ? std::span<const T>()
@@ -167,11 +164,9 @@ void write_hdf5_plane(const Communicator& comm, const std::string& path, const P
 }
 
 template void write_hdf5_plane(const Communicator&, const std::string&, const PlaneHeader&,
-                               Hdf5Mode, const PlaneFilePart&, MapView<const double>,
-                               const Hdf5Limits&);
+                               const PlaneFilePart&, MapView<const double>, const Hdf5Limits&);
 template void write_hdf5_plane(const Communicator&, const std::string&, const PlaneHeader&,
-                               Hdf5Mode, const PlaneFilePart&, MapView<const float>,
-                               const Hdf5Limits&);
+                               const PlaneFilePart&, MapView<const float>, const Hdf5Limits&);
 
 PlaneOutput::PlaneOutput(const AtomicOutput& output, const PlaneHeader& header,
                          const Provenance& provenance)
@@ -180,18 +175,17 @@ PlaneOutput::PlaneOutput(const AtomicOutput& output, const PlaneHeader& header,
   agree(comm, [&] { check_header(output.path(), header); });
   for (const Keyword& attribute : header.attributes)
     provenance_.origin.keywords.push_back(attribute);
-  DiskSpace space = DiskSpace::unknown;
-  agree(comm, [&] {
-    if (comm.is_root()) space = create_hdf5_plane(output.temporary_path(), header, provenance);
-  });
-  mode_ = hdf5_write_mode(comm, space);
+  const auto create = [&] {
+    if (comm.is_root()) create_hdf5_plane(output.temporary_path(), header, provenance);
+  };
+  output.write([&] { agree(comm, create); });
 }
 
 void PlaneOutput::write(const PlaneFilePart& part, AnyConstMapView<> values) {
   const auto write = [&](auto view) {
-    write_hdf5_plane(output_.comm(), output_.temporary_path(), header_, mode_, part, view);
+    write_hdf5_plane(output_.comm(), output_.temporary_path(), header_, part, view);
   };
-  std::visit(write, values);
+  output_.write([&] { std::visit(write, values); });
 }
 
 void PlaneOutput::add(const Keyword& attribute) {
@@ -200,10 +194,11 @@ void PlaneOutput::add(const Keyword& attribute) {
 }
 
 void PlaneOutput::finish() {
-  agree(output_.comm(), [&] {
+  const auto finish = [&] {
     if (output_.comm().is_root())
       write_plane_attributes(output_.temporary_path(), header_.name, provenance_);
-  });
+  };
+  output_.write([&] { agree(output_.comm(), finish); });
 }
 
 }  // namespace detail::inline io

@@ -135,16 +135,16 @@ std::vector<SlabCall> calls_for(const Communicator& comm, std::int64_t first, st
 void read_part(const Communicator& comm, const Hdf5Rows& rows, std::int64_t row, std::int64_t first,
                View<double> to, const Hdf5Limits& limits) {
   for (const SlabCall& call : calls_for(comm, first, to.size(), limits)) {
-    run_collectively(comm, [&] {
+    agree(comm, [&] {
       rows.read(row, call.runs,
                 std::span<double>(to.data() + call.first_local, to_size(call.count)));
     });
   }
 }
 
-DiskSpace create_values(const std::string& path, const ValuesHeader& header,
-                        const Provenance& provenance, const Hdf5Shape& shape) {
-  Hdf5Handle file = create_hdf5(path, total_bytes(shape));
+void create_values(const std::string& path, const ValuesHeader& header,
+                   const Provenance& provenance, const Hdf5Shape& shape) {
+  Hdf5Handle file = create_hdf5(path);
   write_hdf5_root(file, path, provenance);
   Hdf5Handle dataset = create_hdf5_dataset(file, path, values_name, shape);
   const Hdf5AttributeWriter attributes(dataset, path);
@@ -157,7 +157,7 @@ DiskSpace create_values(const std::string& path, const ValuesHeader& header,
   const Hdf5Handle point = create_hdf5_dimension(file, path, "point", shape.dims.back());
   attach_hdf5_scales(dataset, path, {&component, &point});
   dataset.close();
-  return close_hdf5(std::move(file), path);
+  close_hdf5(std::move(file), path);
 }
 
 /// Allocates the numbers of this rank's points, `size` of `total`, if the memory holds them.
@@ -196,7 +196,7 @@ PointFile read_hdf5_points(const Communicator& comm, const std::string& path,
   points.angles =
       make_part(comm, "points of " + path, ssize64(info.names), points.total, end - points.first);
   for (std::size_t d = 0; d < info.names.size() && points.total > 0; ++d) {
-    const Hdf5TransferFile file(comm, path, Hdf5Access::read, hdf5_read_mode(info.shapes[d]));
+    Hdf5TransferFile file(comm, path, Hdf5Access::read);
     const Hdf5Rows rows(file, info.names[d], info.shapes[d]);
     read_part(comm, rows, 0, points.first,
               points.angles.view().component(static_cast<std::int64_t>(d)), limits);
@@ -219,7 +219,7 @@ ValuesFile read_hdf5_values(const Communicator& comm, const std::string& path,
   file.values =
       make_part(comm, "values of " + path, info.n_components(), file.total, end - file.first);
   if (file.total == 0) return file;
-  const Hdf5TransferFile opened(comm, path, Hdf5Access::read, hdf5_read_mode(info.shape));
+  Hdf5TransferFile opened(comm, path, Hdf5Access::read);
   const Hdf5Rows rows(opened, values_name, info.shape);
   for (std::int64_t c = 0; c < info.n_components(); ++c)
     read_part(comm, rows, c, file.first, file.values.view().component(c), limits);
@@ -235,18 +235,17 @@ void write_hdf5_values(const Communicator& comm, const std::string& path,
                         Hdf5Shape::Number::real,
                         header.precision == Precision::single_ ? 4 : 8,
                         {}};
-  DiskSpace space = DiskSpace::unknown;
   agree(comm, [&] {
-    if (comm.is_root()) space = create_values(path, header, provenance, shape);
+    if (comm.is_root()) create_values(path, header, provenance, shape);
   });
   if (share.total == 0) return;
-  Hdf5TransferFile file(comm, path, Hdf5Access::write, hdf5_write_mode(comm, space));
+  Hdf5TransferFile file(comm, path, Hdf5Access::write);
   {
     const Hdf5Rows rows(file, values_name, shape);
     const std::vector<SlabCall> calls = calls_for(comm, share.first, values.size(), limits);
     for (std::int64_t c = 0; c < values.n_components(); ++c) {
       for (const SlabCall& call : calls) {
-        run_collectively(comm, [&] {
+        agree(comm, [&] {
           rows.write(c, call.runs,
                      std::span<const T>(values.component(c).data() + call.first_local,
                                         to_size(call.count)));

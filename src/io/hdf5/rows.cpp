@@ -9,7 +9,8 @@
 
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
-#include "io/row_redistribution.hpp"
+#include "io/byte_digest.hpp"
+#include "io/header_json.hpp"
 #include "ringweave/error.hpp"
 
 namespace ringweave::detail::inline io {
@@ -27,6 +28,8 @@ hid_t native_type() {
   }
 }
 
+constexpr std::int64_t block_bytes = std::int64_t{1} << 20;
+
 std::int64_t total(std::span<const RowRun> runs) {
   std::int64_t count = 0;
   for (const RowRun& run : runs) count += run.count;
@@ -35,55 +38,73 @@ std::int64_t total(std::span<const RowRun> runs) {
 
 }  // namespace
 
-Hdf5Mode hdf5_read_mode(const Hdf5Shape& shape) {
-  return shape.layout == Hdf5Shape::Layout::contiguous ? Hdf5Mode::collective : Hdf5Mode::alone;
-}
-
-Hdf5Mode hdf5_write_mode(const Communicator& comm, DiskSpace on_root) {
-  comm.broadcast(&on_root, sizeof on_root, 0);
-  return on_root == DiskSpace::reserved ? Hdf5Mode::collective : Hdf5Mode::independent;
-}
-
 Hdf5TransferFile::Hdf5TransferFile(const Communicator& comm, const std::string& path,
-                                   Hdf5Access access, Hdf5Mode mode)
-    : comm_(comm), path_(path), mode_(mode) {
-  if (mode == Hdf5Mode::alone) {
-    agree(comm, [&] { file_ = open_hdf5(path); });
-  } else {
-    file_ = open_hdf5_together(comm, path, access);
+                                   Hdf5Access access)
+    : comm_(comm), path_(path), access_(access) {
+  agree(comm, [&] {
+    raw_ = access == Hdf5Access::read ? RawFile::open_to_read(path) : RawFile::open_to_write(path);
+  });
+}
+
+const Hdf5Handle& Hdf5TransferFile::library_file() {
+  if (!library_file_.valid()) library_file_ = open_hdf5(path_);
+  return library_file_;
+}
+
+void Hdf5TransferFile::write(std::int64_t offset, std::span<const std::byte> bytes) {
+  raw_.write(offset, bytes);
+  ByteDigest digest;
+  digest.add(bytes);
+  written_.push_back({offset, static_cast<std::int64_t>(bytes.size()), digest.value()});
+}
+
+void Hdf5TransferFile::require_written() const {
+  const RawFile stored = RawFile::open_to_read(path_);
+  std::vector<std::byte> block(block_bytes);
+  for (const Written& part : written_) {
+    ByteDigest digest;
+    for (std::int64_t done = 0; done < part.count; done += block_bytes) {
+      const std::span<std::byte> bytes =
+          std::span(block).first(to_size(std::min(block_bytes, part.count - done)));
+      stored.read(part.offset + done, bytes);
+      digest.add(bytes);
+    }
+    if (digest.value() == part.digest) continue;
+    throw ResourceError(
+        fmt::format("{}: the disk does not hold what was written at byte {}; is it failing or "
+                    "full, or do other runs write this file?",
+                    path_, part.offset));
   }
 }
 
 void Hdf5TransferFile::close() {
-  const bool closed = file_.close();
-  agree(comm_, [&] {
-    if (!closed) {
-      throw ResourceError(
-          fmt::format("{}: closing it failed; is the disk full or a quota reached?", path_));
-    }
-  });
+  agree(comm_, [&] { raw_.close(); });
+  if (access_ == Hdf5Access::read) return;
+  agree(comm_, [&] { require_written(); });
 }
 
-Hdf5Rows::Hdf5Rows(const Hdf5TransferFile& file, const std::string& name, const Hdf5Shape& shape,
+Hdf5Rows::Hdf5Rows(Hdf5TransferFile& file, const std::string& name, const Hdf5Shape& shape,
                    Hdf5Axes axes)
-    : comm_(file.comm_),
-      path_(file.path_),
+    : file_(file),
       name_(name),
       shape_(shape),
       axes_(axes),
-      dataset_(H5Dopen2(file.file_.id(), name.c_str(), H5P_DEFAULT), H5Dclose),
-      transfer_(H5Pcreate(H5P_DATASET_XFER), H5Pclose),
       parts_(shape.number == Hdf5Shape::Number::complex ? 2 : 1) {
-  if (comm_.size() > 1 && file.mode_ == Hdf5Mode::collective) {
-    H5Pset_dxpl_mpio(transfer_.id(), H5FD_MPIO_COLLECTIVE);
-  }
-  if (dataset_.valid()) {
-    type_ = Hdf5Handle(H5Dget_type(dataset_.id()), H5Tclose);
-    number_ =
-        Hdf5Handle(parts_ == 2 ? H5Tget_member_type(type_.id(), 0) : H5Tcopy(type_.id()), H5Tclose);
+  if (file.access_ == Hdf5Access::write) {
+    const int most_dims = static_cast<int>(shape.dims.size());
+    shape_ = share_from_root(file.comm_, [&] {
+      return inspect_hdf5_dataset(open_hdf5(file.path_), file.path_, name, most_dims);
+    });
   }
   agree(file.comm_, [&] {
-    if (!number_.valid()) throw DataError(path_, fmt::format("/{} cannot be opened", name));
+    number_ = Hdf5Handle(H5Tdecode(shape_.type.data()), H5Tclose);
+    if (shape_.layout == Hdf5Shape::Layout::chunked) {
+      dataset_ =
+          Hdf5Handle(H5Dopen2(file.library_file().id(), name.c_str(), H5P_DEFAULT), H5Dclose);
+      if (dataset_.valid()) type_ = Hdf5Handle(H5Dget_type(dataset_.id()), H5Tclose);
+    }
+    if (!number_.valid() || (shape_.layout == Hdf5Shape::Layout::chunked && !type_.valid()))
+      throw DataError(file.path_, fmt::format("/{} cannot be opened", name));
   });
 }
 
@@ -119,38 +140,61 @@ Hdf5Handle Hdf5Rows::file_space(std::int64_t row, std::span<const RowRun> runs) 
   return space;
 }
 
-Hdf5Handle Hdf5Rows::memory_space(std::int64_t elements) const {
-  const hsize_t extent = static_cast<hsize_t>(std::max<std::int64_t>(elements, 1));
-  Hdf5Handle space(H5Screate_simple(1, &extent, nullptr), H5Sclose);
-  if (elements == 0) H5Sselect_none(space.id());
-  return space;
-}
-
 template <class T>
-std::unique_ptr<char[]> Hdf5Rows::staging(std::int64_t numbers) const {
+std::unique_ptr<std::byte[]> Hdf5Rows::staging(std::int64_t numbers) const {
   if (H5Tequal(number_.id(), native_type<T>()) > 0) return nullptr;
   const std::size_t wide = std::max(to_size(shape_.bytes), sizeof(T));
-  return abort_on_error(
-      comm_, [&] { return std::make_unique_for_overwrite<char[]>(to_size(numbers) * wide + 1); });
+  return std::make_unique_for_overwrite<std::byte[]>(to_size(numbers) * wide + 1);
+}
+
+std::int64_t Hdf5Rows::place(std::int64_t row, std::int64_t position) const {
+  const std::size_t axes_of_row = axes_ == Hdf5Axes::planes ? 2 : 1;
+  std::int64_t row_size = 1;
+  for (std::size_t d = shape_.dims.size() - axes_of_row; d < shape_.dims.size(); ++d)
+    row_size *= shape_.dims[d];
+  return shape_.offset + (row * row_size + position) * shape_.bytes * parts_;
+}
+
+void Hdf5Rows::read_bytes(std::int64_t row, std::span<const RowRun> runs,
+                          std::span<std::byte> bytes) const {
+  for (const RowRun& run : runs) {
+    const std::size_t count = to_size(run.count * shape_.bytes * parts_);
+    file_.raw_.read(place(row, run.first), bytes.first(count));
+    bytes = bytes.subspan(count);
+  }
+}
+
+void Hdf5Rows::read_chunks(std::int64_t row, std::span<const RowRun> runs, void* numbers) const {
+  const std::int64_t elements = total(runs);
+  if (elements == 0) return;
+  const hsize_t extent = static_cast<hsize_t>(elements);
+  const Hdf5Handle to(H5Screate_simple(1, &extent, nullptr), H5Sclose);
+  const Hdf5Handle from = file_space(row, runs);
+  if (H5Dread(dataset_.id(), type_.id(), to.id(), from.id(), H5P_DEFAULT, numbers) < 0) {
+    throw DataError(
+        file_.path_,
+        fmt::format("/{} row {} cannot be read: the file is broken; copy it again", name_, row));
+  }
+}
+
+void Hdf5Rows::convert(hid_t from, hid_t to, std::int64_t numbers, void* values) const {
+  if (H5Tconvert(from, to, to_size(numbers), values, nullptr, H5P_DEFAULT) >= 0) return;
+  throw DataError(file_.path_, fmt::format("the numbers of /{} cannot be converted", name_));
 }
 
 template <class T>
 void Hdf5Rows::read(std::int64_t row, std::span<const RowRun> runs, std::span<T> values) const {
-  // The transfer itself converts nothing, because a conversion would make HDF5 give up collective
-  // I/O.
   const std::int64_t numbers = total(runs) * parts_;
   const auto staged = staging<T>(numbers);
-  void* const stored = staged ? static_cast<void*>(staged.get()) : values.data();
-  const Hdf5Handle from = file_space(row, runs);
-  const Hdf5Handle to = memory_space(numbers / parts_);
-  if (H5Dread(dataset_.id(), type_.id(), to.id(), from.id(), transfer_.id(), stored) < 0 ||
-      (staged && H5Tconvert(number_.id(), native_type<T>(), to_size(numbers), stored, nullptr,
-                            H5P_DEFAULT) < 0)) {
-    throw DataError(
-        path_,
-        fmt::format("/{} row {} cannot be read: the file is broken; copy it again", name_, row));
+  std::byte* const stored = staged ? staged.get() : reinterpret_cast<std::byte*>(values.data());
+  if (shape_.layout == Hdf5Shape::Layout::chunked) {
+    read_chunks(row, runs, stored);
+  } else {
+    read_bytes(row, runs, {stored, to_size(numbers * shape_.bytes)});
   }
-  if (staged && numbers > 0) std::memcpy(values.data(), stored, to_size(numbers) * sizeof(T));
+  if (!staged || numbers == 0) return;
+  convert(number_.id(), native_type<T>(), numbers, stored);
+  std::memcpy(values.data(), stored, to_size(numbers) * sizeof(T));
 }
 
 template <class T>
@@ -158,16 +202,16 @@ void Hdf5Rows::write(std::int64_t row, std::span<const RowRun> runs,
                      std::span<const T> values) const {
   const std::int64_t numbers = total(runs) * parts_;
   const auto staged = staging<T>(numbers);
-  if (staged && numbers > 0) std::memcpy(staged.get(), values.data(), to_size(numbers) * sizeof(T));
-  const void* const stored = staged ? static_cast<void*>(staged.get()) : values.data();
-  const Hdf5Handle to = file_space(row, runs);
-  const Hdf5Handle from = memory_space(numbers / parts_);
-  if ((staged && H5Tconvert(native_type<T>(), number_.id(), to_size(numbers), staged.get(), nullptr,
-                            H5P_DEFAULT) < 0) ||
-      H5Dwrite(dataset_.id(), type_.id(), from.id(), to.id(), transfer_.id(), stored) < 0) {
-    throw ResourceError(
-        fmt::format("{}: /{} row {} cannot be written; is the disk full or a quota reached?", path_,
-                    name_, row));
+  if (staged && numbers > 0) {
+    std::memcpy(staged.get(), values.data(), to_size(numbers) * sizeof(T));
+    convert(native_type<T>(), number_.id(), numbers, staged.get());
+  }
+  const std::byte* stored =
+      staged ? staged.get() : reinterpret_cast<const std::byte*>(values.data());
+  for (const RowRun& run : runs) {
+    const std::size_t count = to_size(run.count * shape_.bytes * parts_);
+    if (count > 0) file_.write(place(row, run.first), {stored, count});
+    stored += count;
   }
 }
 
@@ -175,12 +219,12 @@ std::vector<double> Hdf5Rows::read_together(std::span<const int> rows, RowRun ru
   const std::int64_t stride = ssize64(rows) * parts_;
   std::vector<double> values;
   std::vector<double> one;
-  agree(comm_, [&] {
+  agree(file_.comm_, [&] {
     values.resize(to_size(run.count * stride));
     one.resize(to_size(run.count * parts_));
   });
   for (std::int64_t r = 0; r < ssize64(rows); ++r) {
-    run_collectively(comm_, [&] { read(rows[to_size(r)], std::span(&run, 1), std::span(one)); });
+    agree(file_.comm_, [&] { read(rows[to_size(r)], std::span(&run, 1), std::span(one)); });
     for (std::int64_t i = 0; i < run.count; ++i)
       std::copy_n(one.begin() + i * parts_, parts_, values.begin() + i * stride + r * parts_);
   }
@@ -191,11 +235,11 @@ void Hdf5Rows::write_together(std::int64_t n_rows, RowRun run,
                               std::span<const double> values) const {
   const std::int64_t stride = n_rows * parts_;
   std::vector<double> one;
-  agree(comm_, [&] { one.resize(to_size(run.count * parts_)); });
+  agree(file_.comm_, [&] { one.resize(to_size(run.count * parts_)); });
   for (std::int64_t r = 0; r < n_rows; ++r) {
     for (std::int64_t i = 0; i < run.count; ++i)
       std::copy_n(values.begin() + i * stride + r * parts_, parts_, one.begin() + i * parts_);
-    run_collectively(comm_, [&] { write(r, std::span(&run, 1), std::span<const double>(one)); });
+    agree(file_.comm_, [&] { write(r, std::span(&run, 1), std::span<const double>(one)); });
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -9,6 +10,7 @@
 
 #include "io/hdf5/file.hpp"
 #include "io/pixel_blocks.hpp"
+#include "io/raw_file.hpp"
 #include "ringweave/communicator.hpp"
 
 namespace ringweave::detail::inline io {
@@ -19,33 +21,38 @@ struct RowRun {
   std::int64_t count = 0;
 };
 
-/// The way in which the ranks transfer numbers. Reading: contiguous data collectively; foreign
-/// chunked files by each rank alone, without MPI-IO, which is unsafe for them in HDF5 1.10.
-/// Writing: collectively where the disk is reserved, else independently, because Open MPI 4 loses
-/// the error when a collective write does not fit the disk, and ROMIO may hang.
-enum class Hdf5Mode { collective, independent, alone };
+enum class Hdf5Access { read, write };
 
-Hdf5Mode hdf5_read_mode(const Hdf5Shape& shape);
-/// Returns the mode for the disk space that rank 0 found when it created the file. Collective.
-Hdf5Mode hdf5_write_mode(const Communicator& comm, DiskSpace on_root);
-
-/// A file that all ranks have open to transfer numbers.
+/// A file that all ranks have open to transfer numbers, each its own, by plain reads and writes:
+/// these report every error, on which MPI-IO may hang or stay silent.
 class Hdf5TransferFile {
  public:
-  /// Opens a file whose datasets have been inspected. Collective; so is the destructor.
-  /// Error  as open_hdf5_together, agreed.
-  Hdf5TransferFile(const Communicator& comm, const std::string& path, Hdf5Access access,
-                   Hdf5Mode mode);
-  /// Closes the file and checks the result; its datasets must be closed. Collective. Error
+  /// Opens a file whose datasets have been inspected, or that close_hdf5() wrote. Collective.
+  /// Error  DataError (read) or ResourceError (write), agreed.
+  Hdf5TransferFile(const Communicator& comm, const std::string& path, Hdf5Access access);
+  /// Closes the file. Each rank reads again what it wrote and compares. Collective. Error
   /// ResourceError, agreed.
   void close();
 
  private:
   friend class Hdf5Rows;
+  /// Bytes that this rank wrote.
+  struct Written {
+    std::int64_t offset = 0;
+    std::int64_t count = 0;
+    std::uint64_t digest = 0;
+  };
+  void write(std::int64_t offset, std::span<const std::byte> bytes);
+  /// Opens the file with HDF5 as well, for chunks.
+  const Hdf5Handle& library_file();
+  void require_written() const;
+
   Communicator comm_;
   std::string path_;
-  Hdf5Mode mode_;
-  Hdf5Handle file_;
+  Hdf5Access access_;
+  RawFile raw_;
+  Hdf5Handle library_file_;
+  std::vector<Written> written_;
 };
 
 /// A row of a dataset: its last dimension, or a plane of its last two, of which runs take whole
@@ -57,16 +64,15 @@ enum class Hdf5Axes { rows, planes };
 /// same calls in the same order, with empty runs when it has nothing to transfer.
 class Hdf5Rows {
  public:
-  /// Collective. Error  DataError, agreed.
-  Hdf5Rows(const Hdf5TransferFile& file, const std::string& name, const Hdf5Shape& shape,
+  /// The file outlives this. Collective. Error  DataError, agreed.
+  Hdf5Rows(Hdf5TransferFile& file, const std::string& name, const Hdf5Shape& shape,
            Hdf5Axes axes = Hdf5Axes::rows);
 
-  /// Reads the runs one after another into `values`, converted from the stored type. Error
-  /// DataError on this rank only; to be agreed.
+  /// Reads the runs one after another into `values`, converted from the stored type. Not
+  /// collective. Error  DataError.
   template <class T>
   void read(std::int64_t row, std::span<const RowRun> runs, std::span<T> values) const;
-  /// Writes the runs, converted to the stored type. Error  ResourceError on this rank only; to be
-  /// agreed.
+  /// Writes the runs, converted to the stored type. Not collective. Error  ResourceError.
   template <class T>
   void write(std::int64_t row, std::span<const RowRun> runs, std::span<const T> values) const;
 
@@ -78,27 +84,30 @@ class Hdf5Rows {
   void write_together(std::int64_t n_rows, RowRun run, std::span<const double> values) const;
 
  private:
+  /// Returns the place of a position in a row of contiguous numbers, in bytes.
+  std::int64_t place(std::int64_t row, std::int64_t position) const;
+  void read_bytes(std::int64_t row, std::span<const RowRun> runs, std::span<std::byte> bytes) const;
+  void read_chunks(std::int64_t row, std::span<const RowRun> runs, void* numbers) const;
   Hdf5Handle file_space(std::int64_t row, std::span<const RowRun> runs) const;
   void select_lines(const Hdf5Handle& space, std::int64_t plane, const RowRun& run) const;
-  Hdf5Handle memory_space(std::int64_t elements) const;
+  /// Converts numbers in place. Error  DataError.
+  void convert(hid_t from, hid_t to, std::int64_t numbers, void* values) const;
   /// Buffer for conversions; null where stored and memory type are the same.
   template <class T>
-  std::unique_ptr<char[]> staging(std::int64_t numbers) const;
+  std::unique_ptr<std::byte[]> staging(std::int64_t numbers) const;
 
-  Communicator comm_;
-  std::string path_;
+  Hdf5TransferFile& file_;
   std::string name_;
   Hdf5Shape shape_;
   Hdf5Axes axes_;
-  Hdf5Handle dataset_;
-  Hdf5Handle type_;    ///< of an element
-  Hdf5Handle number_;  ///< of a number
-  Hdf5Handle transfer_;
+  Hdf5Handle dataset_;      ///< of chunks
+  Hdf5Handle type_;         ///< of an element of chunks
+  Hdf5Handle number_;       ///< of a number
   std::int64_t parts_ = 1;  ///< numbers per element
 };
 
-/// Limits of the bytes that one rank moves in one call. MPI-IO of HDF5 before 1.12.3 fails from 2
-/// GiB on; far less already gives full speed and bounds the buffers. Tests make it small.
+/// Limits of what one rank moves in one call, which bound its buffers and the time after which
+/// ranks learn of an error of another. Tests make them small.
 struct Hdf5Limits {
   std::int64_t numbers_per_call = std::int64_t{1} << 20;
   /// Hyperslabs in one selection; building larger unions takes quadratic time.

@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/activity.hpp"
 #include "base/checked_cast.hpp"
 #include "base/first_error.hpp"
 #include "base/mode_view.hpp"
@@ -186,6 +187,7 @@ class HostLegendreStage final : public LegendreStage {
         const std::int64_t count = tasks_.begins[to_size(task + 1)] - first;
         work(Rows(tasks_.rows).subspan(to_size(first), to_size(count)),
              engine_->workers[static_cast<std::size_t>(omp_get_thread_num())]);
+        Activity::of_process().step();
       });
     }
     error.rethrow();

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+
+namespace ringweave::detail::inline io {
+
+/// The bytes of a regular file on this rank. Each call moves all of its bytes or throws. Not
+/// collective.
+class RawFile {
+ public:
+  RawFile() = default;
+  /// Opens for reading. Error  DataError.
+  static RawFile open_to_read(const std::string& path);
+  /// Opens an existing file for writing, not for reading: network file systems then send the bytes
+  /// that were written and no neighbours of them. Follows no link. Error  ResourceError.
+  static RawFile open_to_write(const std::string& path);
+  /// Opens an empty file for writing, which may have to be made. Follows no link. Error
+  /// ResourceError.
+  static RawFile create(const std::string& path);
+  RawFile(RawFile&& other) noexcept { swap(other); }
+  RawFile& operator=(RawFile&& other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~RawFile();
+
+  bool is_open() const { return file_ >= 0; }
+  const std::string& path() const { return path_; }
+  std::int64_t size() const;
+  /// Reads the bytes from `offset` on. Error  DataError, also when the file ends before.
+  void read(std::int64_t offset, std::span<std::byte> bytes) const;
+  /// Writes the bytes from `offset` on. Error  ResourceError.
+  void write(std::int64_t offset, std::span<const std::byte> bytes) const;
+  /// Gives the file this size and, where the file system can, blocks on disk for all of it. Error
+  /// ResourceError.
+  void reserve(std::int64_t size) const;
+  /// Waits until what was written is on disk. Error  ResourceError.
+  void sync() const;
+  /// Closes the file. Error  ResourceError.
+  void close();
+
+ private:
+  RawFile(std::string path, int file) : path_(std::move(path)), file_(file) {}
+  void swap(RawFile& other) noexcept {
+    std::swap(path_, other.path_);
+    std::swap(file_, other.file_);
+  }
+  [[noreturn]] void fail_to_write(const std::string& doing, int reason) const;
+
+  std::string path_;
+  int file_ = -1;
+};
+
+}  // namespace ringweave::detail::inline io
