@@ -121,7 +121,7 @@ TEST(CommandLine, NumbersOutOfRangeAreRefusedByAShortMessage) {
   expect_refused("--batch", smooth + Words{"--batch", "0"});
   expect_refused("--nside: 20000000 is not a number from 1 to 131072",
                  synthesize + Words{"--nside", "20000000"});
-  expect_refused("--iter: 2147483647 is not a number from 0 to 100000",
+  expect_refused("--iter: 2147483647 is not a number from 0 to 1000000",
                  smooth + Words{"--iter", "2147483647"});
   expect_refused("--lmax", smooth + Words{"--lmax", "2147483647"});
   expect_refused("--error", smooth_on_rings + Words{"--error", "-1"});

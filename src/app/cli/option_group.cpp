@@ -49,7 +49,7 @@ CLI::Validator nside_number() {
 }
 
 CLI::Validator degree_number() { return number_within(0, 4'000'000); }
-CLI::Validator iteration_number() { return number_within(0, 100'000); }
+CLI::Validator iteration_number() { return number_within(0, 1'000'000); }
 
 CLI::Option* OptionGroup::choice(const std::string& name, std::string& target,
                                  const std::vector<std::string>& words, std::string text) const {
