@@ -160,9 +160,11 @@ SpectraFile read_fits_spectra(const std::string& path, SpectrumKind kind) {
 SpectraFile read_hdf5_spectra(const std::string& path, SpectrumKind kind) {
   const Hdf5Handle file = open_hdf5(path);
   const std::vector<std::string> names = hdf5_datasets_without_scales(file, path, "cl");
-  if (names.empty()) {
+  const bool is_map = has_hdf5_object(file, "map") || has_hdf5_object(file, "partial/map");
+  if (names.empty() || is_map) {
     const std::string held = words_of_content(file, path);
-    throw DataError(path, fmt::format("holds {}; expected spectra, a dataset in /cl",
+    throw DataError(path, fmt::format("holds {}; expected spectra, a dataset in /cl, and no "
+                                      "map",
                                       held.empty() ? "no spectra" : held));
   }
   if (names.size() > 1) {
