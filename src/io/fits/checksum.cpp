@@ -24,11 +24,9 @@ std::uint32_t sum_of_bytes(std::span<const unsigned char> bytes) {
   for (std::size_t i = 0; i < bytes.size(); i += sizeof(std::uint32_t)) {
     std::uint32_t word = 0;
     std::memcpy(&word, bytes.data() + i, sizeof word);
-    sum += word;
+    sum += std::endian::native == std::endian::big ? word : __builtin_bswap32(word);
   }
-  // Carries go round, so that words in the other byte order have the sum in that order.
-  const std::uint32_t folded = ones_complement(sum);
-  return std::endian::native == std::endian::big ? folded : __builtin_bswap32(folded);
+  return ones_complement(sum);
 }
 
 std::uint64_t sum_of_text(std::string_view text) {

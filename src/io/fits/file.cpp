@@ -126,10 +126,13 @@ FitsFile FitsFile::open(const std::string& path) {
 FitsFile FitsFile::create(const std::string& path) {
   FitsFile result(path, Access::write);
   std::error_code ignored;
+  const std::filesystem::file_status before = std::filesystem::symlink_status(path, ignored);
   std::filesystem::remove(path, ignored);
   int status = 0;
   fits_create_diskfile(&result.file_, absolute_name(path).c_str(), &status);
   result.check(status, "create it");
+  if (std::filesystem::is_regular_file(before))
+    std::filesystem::permissions(path, before.permissions(), ignored);
   return result;
 }
 

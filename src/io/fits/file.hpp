@@ -60,7 +60,7 @@ class FitsFile {
   /// rank's memory. Error  DataError when missing, empty, not a regular file or not FITS;
   /// ResourceError when it unpacks to too much.
   static FitsFile open(const std::string& path);
-  /// Creates for writing; replaces an existing file.
+  /// Creates for writing; replaces an existing file, whose mode it keeps.
   static FitsFile create(const std::string& path);
   FitsFile(FitsFile&& other) noexcept
       : path_(std::move(other.path_)),

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -25,8 +26,8 @@ using GzFile = std::unique_ptr<gzFile_s, decltype([](gzFile file) { gzclose(file
 /// Number of an open file.
 class OpenFile {
  public:
-  OpenFile(const std::string& path, int flags)
-      : number_(::open(path.c_str(), flags | O_NOFOLLOW | O_CLOEXEC, 0666)) {}
+  OpenFile(const std::string& path, int flags, mode_t mode = 0)
+      : number_(::open(path.c_str(), flags | O_NOFOLLOW | O_CLOEXEC, mode)) {}
   ~OpenFile() {
     if (number_ >= 0) ::close(number_);
   }
@@ -83,8 +84,10 @@ PlainSum pack_in_place(const std::string& path) {
   std::vector<char> chunk(chunk_bytes);
   errno = 0;
   const OpenFile in(path, O_RDONLY);
-  if (in.number() < 0 || ::unlink(path.c_str()) != 0) throw failed();
-  OpenFile number(path, O_WRONLY | O_CREAT | O_EXCL);
+  struct stat status {};
+  if (in.number() < 0 || ::fstat(in.number(), &status) != 0 || ::unlink(path.c_str()) != 0)
+    throw failed();
+  OpenFile number(path, O_WRONLY | O_CREAT | O_EXCL, status.st_mode & 0777);
   if (number.number() < 0) throw failed();
   GzFile out(gzdopen(number.number(), "wb6"));
   if (!out) throw failed();
