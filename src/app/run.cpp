@@ -16,7 +16,6 @@
 #include "app/cli/version.hpp"
 #include "base/memory_meter.hpp"
 #include "distribute/mpi/agree.hpp"
-#include "io/final_name.hpp"
 #include "io/output_part.hpp"
 
 namespace ringweave::detail::inline app {
@@ -178,7 +177,7 @@ void write_text(Run& run, const std::string& path, const std::string& text) {
   const auto write = [&] {
     if (run.comm.is_root()) write_whole_file(output.temporary_path(), text);
   };
-  with_final_name(output, [&] { agree(run.comm, write); });
+  output.write([&] { agree(run.comm, write); });
 }
 
 }  // namespace ringweave::detail::inline app

@@ -19,7 +19,6 @@
 #include "io/degree_rows.hpp"
 #include "io/file_kind.hpp"
 #include "io/file_origin.hpp"
-#include "io/final_name.hpp"
 #include "io/header_json.hpp"
 #include "io/input_file.hpp"
 #include "io/output_part.hpp"
@@ -303,8 +302,7 @@ std::unique_ptr<AlmReader> open_coefficients(const Communicator& comm, const std
 void write_coefficients(const AtomicOutput& output, const AlmHeader& header,
                         const Provenance& provenance, const AlmLayout& layout,
                         AnyConstAlmView<> alm, Normalisation normalisation) {
-  with_final_name(output,
-                  [&] { write_temporary(output, header, provenance, layout, alm, normalisation); });
+  output.write([&] { write_temporary(output, header, provenance, layout, alm, normalisation); });
 }
 
 }  // namespace ringweave::detail::inline io

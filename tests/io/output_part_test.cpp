@@ -70,7 +70,7 @@ TEST_F(Outputs, AreWrittenWhole) {
 TEST_F(Outputs, ThatCannotBeWrittenAreErrorsOfTheDisk) {
   expect_error(ErrorKind::resource, "No space left",
                [] { write_whole_file("/dev/full", "something"); });
-  expect_error(ErrorKind::resource, "no_folder/a.txt: cannot be written",
+  expect_error(ErrorKind::resource, "no_folder/a.txt: cannot be created",
                [&] { write_whole_file(file("no_folder/a.txt"), ""); });
   put(file("other.txt"), "kept");
   fs::create_symlink(file("other.txt"), file("link.txt"));
@@ -113,7 +113,7 @@ TEST_F(Outputs, MayBeSharedByRanks) {
   flip(file("a"), 6);
   EXPECT_NO_THROW(second.verify());
   expect_error(ErrorKind::resource, lost, [&] { first.verify(); });
-  expect_error(ErrorKind::resource, "cannot be written",
+  expect_error(ErrorKind::resource, "cannot be opened to write",
                [&] { OutputPart::of_shared_file(file("none"), 3); });
 }
 
@@ -185,7 +185,7 @@ TEST_F(Outputs, ThatDoNotFitWhenPackedAreErrorsThatLeaveNoOtherFile) {
         << thrown.message;
     EXPECT_EQ(n_files(), 1U);
   }
-  expect_error(ErrorKind::resource, "cannot be gzipped: No such file",
+  expect_error(ErrorKind::resource, "none.gz: cannot be opened: No such file",
                [&] { gzip_file(file("none.gz")); });
 }
 

@@ -28,7 +28,6 @@
 #include "app/transform_setup.hpp"
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
-#include "io/final_name.hpp"
 #include "io/unit_name.hpp"
 #include "ringweave/error.hpp"
 
@@ -45,7 +44,7 @@ void draw_on_root(Run& run, const AtomicOutput& output, Draw&& draw) {
   const auto work = [&] {
     if (run.comm.is_root()) draw();
   };
-  with_final_name(output, [&] { agree(run.comm, work); });
+  output.write([&] { agree(run.comm, work); });
 }
 
 int column_of(const PlotOptions& options, const MapHeader& header) {

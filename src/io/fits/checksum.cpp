@@ -5,6 +5,7 @@
 
 #include <array>
 #include <bit>
+#include <cstddef>
 #include <cstring>
 #include <string>
 #include <string_view>
@@ -19,7 +20,7 @@ constexpr std::int64_t word_length = 4;
 constexpr const char* no_sum = "0000000000000000";
 
 /// Returns the sum of the words of bytes, whose number is a multiple of four.
-std::uint32_t sum_of_bytes(std::span<const unsigned char> bytes) {
+std::uint32_t sum_of_bytes(std::span<const std::byte> bytes) {
   std::uint64_t sum = 0;
   for (std::size_t i = 0; i < bytes.size(); i += sizeof(std::uint32_t)) {
     std::uint32_t word = 0;
@@ -30,7 +31,7 @@ std::uint32_t sum_of_bytes(std::span<const unsigned char> bytes) {
 }
 
 std::uint64_t sum_of_text(std::string_view text) {
-  return sum_of_bytes({reinterpret_cast<const unsigned char*>(text.data()), text.size()});
+  return sum_of_bytes(std::as_bytes(std::span(text)));
 }
 
 /// Returns the sum of the header, from its cards: it does not depend on their places.
@@ -77,9 +78,10 @@ void put_checksum(const FitsFile& file, std::uint32_t data_sum) {
 }
 
 void verify_checksums(const std::string& path, std::span<const WrittenHdu> hdus) {
+  const RawFile file = open_again(path);
   const auto sum_of = [&](std::int64_t begin, std::int64_t end) {
     std::uint32_t sum = 0;
-    read_again(path, begin, end, [&](std::span<const unsigned char> bytes) {
+    read_again(file, begin, end, [&](std::span<const std::byte> bytes) {
       sum = ones_complement(std::uint64_t{sum} + sum_of_bytes(bytes));
     });
     return sum;
