@@ -18,7 +18,7 @@ namespace ringweave::detail::inline io {
 /// Opens a file that was just written. Error  ResourceError, not DataError.
 RawFile open_again(const std::string& path);
 
-/// Passes bytes [begin, end) of such a file to `take`, in blocks of a multiple of 8 bytes but for
+/// Passes bytes [begin, end) of such a file to `take`, in blocks of a multiple of 64 bytes but for
 /// the last one. Error  ResourceError also for a file that ends before.
 void read_again(const RawFile& file, std::int64_t begin, std::int64_t end,
                 const std::function<void(std::span<const std::byte>)>& take);
