@@ -184,7 +184,7 @@ def parse_arguments():
     parser.add_argument("program")
     parser.add_argument("injector")
     parser.add_argument("mpirun")
-    parser.add_argument("--short", action="store_true", help=f"a fixed sample of {SHORT_RUNS} runs, two minutes")
+    parser.add_argument("--short", action="store_true", help=f"at most {SHORT_RUNS} runs, always the same ones")
     parser.add_argument("--only", metavar="PATTERN", default="",
                         help="a regular expression for CASE.RANKS RULE, e.g. '^convert_h5.3 call=pwrite'")
     parser.add_argument("--most", type=int, default=0, metavar="N",
