@@ -84,7 +84,7 @@ class FitsAlm : public test::FitsFiles {
     }
   }
   void cut(const std::string& file, std::int64_t length) const {
-    if (comm().is_root()) std::filesystem::resize_file(file, static_cast<std::uintmax_t>(length));
+    if (comm().is_root()) std::filesystem::resize_file(file, static_cast<std::uint64_t>(length));
     comm().barrier();
   }
   void expect_data_error(const std::string& file, const std::string& words) const {
