@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Shortcuts for the CMake presets: `make demo`, `make test`, `make pictures`, `make cuda-check`.
-.PHONY: build demo test pictures cuda-check format clean
+# Shortcuts for the CMake presets: `make demo`, `make test`, `make faults`, `make pictures`,
+# `make cuda-check`.
+.PHONY: build demo test faults pictures cuda-check format clean
 
 build:
 	scripts/install_dependencies.sh build
@@ -13,6 +14,16 @@ demo: build
 test:
 	scripts/install_dependencies.sh test
 	scripts/test.sh
+
+# Every call of every command fails in a run of its own, which takes hours (tests/faults/README.md). FAULTS: options of
+# inject.py, for example make faults FAULTS="--most 3"
+faults:
+	scripts/install_dependencies.sh test
+	cmake --preset release
+	cmake --build --preset release --target ringweave ringweave_faults ringweave_idle_ranks_sleep
+	LD_PRELOAD=$(CURDIR)/build/release/tests/support/libringweave_idle_ranks_sleep.so \
+	  tests/faults/inject.py build/release/src/app/ringweave build/release/tests/faults/libringweave_faults.so \
+	  scripts/mpirun.sh --jobs 4 --folder build/faults --results build/faults/results.jsonl $(FAULTS)
 
 # The pictures of README.md and docs/tutorial.md, as their commands draw them.
 pictures: build

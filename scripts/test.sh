@@ -36,8 +36,10 @@ for preset in "${@:-release large release-mpich asan tsan}"; do
       # Tests that depend on MPI or on cairo, on at most 3 ranks. Optimiser and AVX are tested above.
       release-mpich)
         rank_tests="distribute_ranks transform io_output fits_map fits_alm hdf5_map hdf5_alm hdf5_hostile file_queue"
-        programs="bad_input.3 faults sky alm program exchanges ring_smoothing many_maps house_consumer house_bill_of_materials house_one_definition"
-        build release-mpich "${rank_tests// /_test }_test ringweave ringweave_pages run_commands one_rank_fails" \
+        programs="bad_input.3 faults fault_injector sky alm program exchanges ring_smoothing many_maps"
+        programs+=" house_consumer house_bill_of_materials house_one_definition"
+        also_built="ringweave ringweave_pages run_commands one_rank_fails ringweave_faults injected_calls"
+        build release-mpich "${rank_tests// /_test }_test $also_built" \
           "-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG"
         run release-mpich -R "^((${rank_tests// /|})_test\.[123]|${programs// /|})\$"
         ;;

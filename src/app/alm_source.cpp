@@ -47,6 +47,7 @@ AlmSource open_source(Run& run, const SourceOptions& options) {
   run.outputs.keep(options.alm);
   source.alm = open_alm(run.comm, options.alm);
   const AlmHeader& header = source.alm->header();
+  for (const std::string& warning : header.warnings) run.warn(options.alm + ": " + warning);
   source.choice = choose_components(options.alm, header, options.fields);
   source.lmax = header.lmax;
   source.origin = header.origin;

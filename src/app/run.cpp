@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <ctime>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
@@ -18,7 +17,7 @@
 #include "base/memory_meter.hpp"
 #include "base/terminal.hpp"
 #include "distribute/mpi/agree.hpp"
-#include "ringweave/error.hpp"
+#include "io/output_part.hpp"
 
 namespace ringweave::detail::inline app {
 
@@ -174,13 +173,10 @@ void write_report(Run& run) {
 
 void write_text(Run& run, const std::string& path, const std::string& text) {
   const AtomicOutput& output = run.outputs.begin(path);
-  agree(run.comm, [&] {
-    if (!run.comm.is_root()) return;
-    std::ofstream file(output.temporary_path());
-    file << text;
-    file.close();
-    if (!file) throw ResourceError(path + ": cannot be written; is the disk full?");
-  });
+  const auto write = [&] {
+    if (run.comm.is_root()) write_whole_file(output.temporary_path(), text);
+  };
+  output.write([&] { agree(run.comm, write); });
 }
 
 }  // namespace ringweave::detail::inline app

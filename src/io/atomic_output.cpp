@@ -204,12 +204,15 @@ AtomicOutput::AtomicOutput(const Communicator& comm, const std::string& path, If
     check_folder(path);
     names[0] = final_name(path);
     names[1] = temporary_name(names[0]);
-    claim_ = OutputClaim::make(names[0], path);
-    at_early_exit_.emplace(names[1]);
-    mode_ = create_temporary(names[1], path);
   });
   final_path_ = comm.broadcast(names[0], 0);
   temporary_path_ = comm.broadcast(names[1], 0);
+  agree(comm, [&] {
+    if (!comm.is_root()) return;
+    claim_ = OutputClaim::make(final_path_, path);
+    at_early_exit_.emplace(temporary_path_);
+    mode_ = create_temporary(temporary_path_, path);
+  });
 }
 
 AtomicOutput::~AtomicOutput() {

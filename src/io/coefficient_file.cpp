@@ -5,13 +5,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cmath>
 #include <complex>
-#include <cstdio>
-#include <cstring>
 #include <fstream>
 #include <numbers>
+#include <optional>
 #include <sstream>
 #include <variant>
 #include <vector>
@@ -23,6 +21,8 @@
 #include "io/file_origin.hpp"
 #include "io/header_json.hpp"
 #include "io/input_file.hpp"
+#include "io/output_part.hpp"
+#include "io/spectra_comments.hpp"
 #include "io/text_table.hpp"
 #include "ringweave/error.hpp"
 
@@ -224,8 +224,7 @@ std::string icgem_value(const Provenance& provenance, const std::string& name) {
 
 std::string head_of(const AlmHeader& header, const Provenance& provenance, bool is_icgem,
                     Normalisation normalisation) {
-  std::string command = provenance.command_line;
-  std::replace(command.begin(), command.end(), '\n', ' ');
+  const std::string command = in_one_line(provenance.command_line);
   if (is_icgem) {
     return fmt::format(
         "written by {} {}: {}\n\nproduct_type gravity_field\nmodelname {}\n"
@@ -238,31 +237,19 @@ std::string head_of(const AlmHeader& header, const Provenance& provenance, bool 
   return fmt::format(
       "# real coefficients, {} normalisation, no Condon-Shortley phase{}, {} {}\n"
       "# command: {}\n# l m C S\n",
-      name_of(normalisation), header.unit.empty() ? "" : ", in " + header.unit, provenance.creator,
-      provenance.version, command);
+      name_of(normalisation), header.unit.empty() ? "" : ", in " + in_one_line(header.unit),
+      provenance.creator, provenance.version, command);
 }
 
-}  // namespace
-
-std::unique_ptr<AlmReader> open_coefficients(const Communicator& comm, const std::string& path,
-                                             Normalisation normalisation) {
-  return std::make_unique<CoefficientReader>(comm, path, normalisation);
-}
-
-void write_coefficients(const AtomicOutput& output, const AlmHeader& header,
-                        const Provenance& provenance, const AlmLayout& layout,
-                        AnyConstAlmView<> alm, Normalisation normalisation) {
+/// Writes to the temporary name. Collective.
+void write_temporary(const AtomicOutput& output, const AlmHeader& header,
+                     const Provenance& provenance, const AlmLayout& layout, AnyConstAlmView<> alm,
+                     Normalisation normalisation) {
   const Communicator& comm = output.comm();
   const std::string& path = output.temporary_path();
   const bool is_icgem = file_kind(output.path()) == FileKind::coefficients;
   const char* const begin = is_icgem ? "gfc " : "";
-  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(nullptr, std::fclose);
-  const auto put = [&](const std::string& text) {
-    if (file && std::fwrite(text.data(), 1, text.size(), file.get()) == text.size() &&
-        std::fflush(file.get()) == 0)
-      return;
-    throw ResourceError(fmt::format("{}: cannot be written: {}", path, std::strerror(errno)));
-  };
+  std::optional<OutputPart> file;
   agree(comm, [&] {
     if (header.components.size() != 1) {
       throw UsageError(
@@ -271,8 +258,8 @@ void write_coefficients(const AtomicOutput& output, const AlmHeader& header,
                       output.path(), header.components.size()));
     }
     if (!comm.is_root()) return;
-    file.reset(std::fopen(path.c_str(), "w"));
-    put(head_of(header, provenance, is_icgem, normalisation));
+    file.emplace(OutputPart::of_new_file(path));
+    file->write(head_of(header, provenance, is_icgem, normalisation));
   });
   std::vector<double> values;
   for (std::int64_t l = 0; l <= header.lmax;) {
@@ -293,14 +280,29 @@ void write_coefficients(const AtomicOutput& output, const AlmHeader& header,
               fmt::format("{}{} {} {:.17g} {:.17g}\n", begin, degree, m, values[at] / factor, s);
         }
       }
-      put(text);
+      file->write(text);
     });
     l = block.end;
   }
   agree(comm, [&] {
-    if (file && std::fclose(file.release()) != 0)
-      throw ResourceError(fmt::format("{}: cannot be written: {}", path, std::strerror(errno)));
+    if (!file) return;
+    file->close();
+    file->verify();
+    require_length(path, file->end());
   });
+}
+
+}  // namespace
+
+std::unique_ptr<AlmReader> open_coefficients(const Communicator& comm, const std::string& path,
+                                             Normalisation normalisation) {
+  return std::make_unique<CoefficientReader>(comm, path, normalisation);
+}
+
+void write_coefficients(const AtomicOutput& output, const AlmHeader& header,
+                        const Provenance& provenance, const AlmLayout& layout,
+                        AnyConstAlmView<> alm, Normalisation normalisation) {
+  output.write([&] { write_temporary(output, header, provenance, layout, alm, normalisation); });
 }
 
 }  // namespace ringweave::detail::inline io

@@ -3,10 +3,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cctype>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "io/keywords.hpp"
 
 namespace ringweave::detail::inline io {
 
@@ -30,6 +35,13 @@ inline bool fits_single(bool are_real, std::int64_t bytes) { return bytes <= (ar
 inline bool is_stokes(const std::string& column, char letter) {
   if (column.empty() || std::toupper(static_cast<unsigned char>(column[0])) != letter) return false;
   return column.size() == 1 || std::isalpha(static_cast<unsigned char>(column[1])) == 0;
+}
+
+/// Returns true if a column is named as the numbers of pixels are.
+inline bool is_pixel_name(const std::string& column) {
+  constexpr std::array<std::string_view, 6> names{"PIXEL", "PIX",      "PIXELS",
+                                                  "IPIX",  "HPXINDEX", "HPX_INDEX"};
+  return std::find(names.begin(), names.end(), upper(column)) != names.end();
 }
 
 }  // namespace ringweave::detail::inline io

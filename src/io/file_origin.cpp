@@ -21,8 +21,8 @@ constexpr auto own_names = std::to_array<std::string_view>(
     {// FITS
      "NSIDE", "ORDERING", "PIXTYPE", "INDXSCHM", "OBJECT", "FIRSTPIX", "LASTPIX", "GRAIN",
      "OBS_NPIX", "COORDSYS", "BAD_DATA", "POLAR", "POLCCONV", "BCROSS", "ASYMCL", "MAX-MPOL",
-     "CREATOR", "VERSION", "DATE", "EXTNAME", "EXTVER", "CHECKSUM", "DATASUM", "LONGSTRN", "TUNIT",
-     "TTYPE",
+     "ALM_HDUS", "CREATOR", "VERSION", "DATE", "EXTNAME", "EXTVER", "CHECKSUM", "DATASUM",
+     "LONGSTRN", "TUNIT", "TTYPE",
      // HDF5
      "UNITS", "units", "temperature_scale", "grid_mapping", "GRID", "_FillValue", "long_name",
      "lmax", "mmax", "storage", "components", "spin", "phase", "spectra", "ell_factor",

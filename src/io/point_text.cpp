@@ -5,18 +5,15 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
-#include <cstdio>
-#include <cstring>
 #include <iterator>
-#include <memory>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
+#include "io/output_part.hpp"
 #include "io/spectra_comments.hpp"
 #include "io/text_table.hpp"
 #include "ringweave/error.hpp"
@@ -65,28 +62,6 @@ std::string head_of(const ValuesHeader& header, const Provenance& provenance,
   const std::string names = fmt::format("{}", fmt::join(header.components, " "));
   return text + fmt::format("#{}\n", marked(columns_mark, names));
 }
-
-/// A file to write; every call reports an error of the disk.
-class TextOutput {
- public:
-  TextOutput(const std::string& path, const char* mode)
-      : path_(path), file_(std::fopen(path.c_str(), mode), std::fclose) {
-    require(file_ != nullptr);
-  }
-  void seek(std::int64_t byte) { require(fseeko(file_.get(), byte, SEEK_SET) == 0); }
-  void put(const std::string& text) {
-    require(std::fwrite(text.data(), 1, text.size(), file_.get()) == text.size());
-  }
-  void close() { require(std::fclose(file_.release()) == 0); }
-
- private:
-  void require(bool done) const {
-    if (!done)
-      throw ResourceError(fmt::format("{}: cannot be written: {}", path_, std::strerror(errno)));
-  }
-  std::string path_;
-  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
-};
 
 /// Returns the lines of points [begin, end).
 template <class T>
@@ -172,19 +147,20 @@ void write_text_values(const Communicator& comm, const std::string& path,
     const std::string head = head_of(header, provenance, share.total);
     head_bytes = ssize64(head);
     checked_product(share.total, line_bytes, "bytes of the values");
-    TextOutput file(path, "w");
-    file.put(head);
-    file.close();
+    write_whole_file(path, head);
   });
   comm.broadcast(&head_bytes, sizeof head_bytes, 0);
   agree(comm, [&] {
     if (values.size() == 0) return;
-    TextOutput file(path, "r+");
-    file.seek(head_bytes + share.first * line_bytes);
+    OutputPart part = OutputPart::of_shared_file(path, head_bytes + share.first * line_bytes);
     const std::int64_t block = std::max<std::int64_t>(1, numbers_per_block / n_components);
     for (std::int64_t begin = 0; begin < values.size(); begin += block)
-      file.put(lines_of(values, begin, std::min(values.size(), begin + block)));
-    file.close();
+      part.write(lines_of(values, begin, std::min(values.size(), begin + block)));
+    part.close();
+    part.verify();
+  });
+  agree(comm, [&] {
+    if (comm.is_root()) require_length(path, head_bytes + share.total * line_bytes);
   });
 }
 

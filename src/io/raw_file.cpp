@@ -25,8 +25,11 @@ constexpr mode_t mode_of_new_files = 0666;
 
 RawFile RawFile::open_to_read(const std::string& path) {
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) throw DataError(path, fmt::format("cannot be opened: {}", std::strerror(errno)));
-  return {path, file};
+  if (file >= 0) return {path, file};
+  const bool is_of_file = errno == ENOENT || errno == ENOTDIR || errno == EACCES || errno == EPERM;
+  const std::string reason = fmt::format("cannot be opened: {}", std::strerror(errno));
+  if (is_of_file) throw DataError(path, reason);
+  throw ResourceError(fmt::format("{}: {}", path, reason));
 }
 
 RawFile RawFile::open_to_write(const std::string& path) {
@@ -54,7 +57,7 @@ RawFile::~RawFile() {
 std::int64_t RawFile::size() const {
   struct stat status {};
   if (::fstat(file_, &status) != 0)
-    throw DataError(path_, fmt::format("cannot be read: {}", std::strerror(errno)));
+    throw ResourceError(fmt::format("{}: cannot be read: {}", path_, std::strerror(errno)));
   return status.st_size;
 }
 
@@ -64,8 +67,8 @@ void RawFile::read(std::int64_t offset, std::span<std::byte> bytes) const {
         ::pread(file_, bytes.data(), std::min(bytes.size(), most_bytes_per_call), offset);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) {
-      throw DataError(path_, fmt::format("cannot be read at byte {}: {}; is the disk failing?",
-                                         offset, std::strerror(errno)));
+      throw ResourceError(fmt::format("{}: cannot be read at byte {}: {}; is the disk failing?",
+                                      path_, offset, std::strerror(errno)));
     }
     if (count == 0) {
       throw DataError(path_, fmt::format("ends at byte {}, {} bytes before its data do; was it cut "

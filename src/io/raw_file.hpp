@@ -14,7 +14,8 @@ namespace ringweave::detail::inline io {
 class RawFile {
  public:
   RawFile() = default;
-  /// Opens for reading. Error  DataError.
+  /// Opens for reading. Error  DataError for a file that is missing or may not be read,
+  /// ResourceError for other failures of the system.
   static RawFile open_to_read(const std::string& path);
   /// Opens an existing file for writing, not for reading: network file systems then send the bytes
   /// that were written and no neighbours of them. Follows no link. Error  ResourceError.
@@ -32,7 +33,8 @@ class RawFile {
   bool is_open() const { return file_ >= 0; }
   const std::string& path() const { return path_; }
   std::int64_t size() const;
-  /// Reads the bytes from `offset` on. Error  DataError, also when the file ends before.
+  /// Reads the bytes from `offset` on. Error  DataError when the file ends before, ResourceError
+  /// when the disk fails.
   void read(std::int64_t offset, std::span<std::byte> bytes) const;
   /// Writes the bytes from `offset` on. Error  ResourceError.
   void write(std::int64_t offset, std::span<const std::byte> bytes) const;

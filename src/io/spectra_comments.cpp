@@ -103,10 +103,14 @@ std::string unit_in(std::string text) {
 
 }  // namespace
 
-std::string marked(std::string_view mark, std::string text) {
+std::string in_one_line(std::string text) {
   std::replace_if(
       text.begin(), text.end(), [](unsigned char c) { return std::iscntrl(c) != 0; }, ' ');
-  return std::string(mark) + text;
+  return text;
+}
+
+std::string marked(std::string_view mark, std::string text) {
+  return std::string(mark) + in_one_line(std::move(text));
 }
 
 std::vector<std::string> comments_of(const Provenance& provenance) {

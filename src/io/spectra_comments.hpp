@@ -10,7 +10,11 @@
 
 namespace ringweave::detail::inline io {
 
-/// Returns a mark and a text as one line of a comment: control characters become blanks.
+/// Returns a text of which control characters, such as breaks of lines, became blanks: texts of
+/// headers must not begin lines of their own.
+std::string in_one_line(std::string text);
+
+/// Returns a mark and a text as one line of a comment.
 std::string marked(std::string_view mark, std::string text);
 
 /// Returns the comments, without '#', that state the origin of a table which is written: HISTORY,

@@ -6,11 +6,7 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cerrno>
 #include <cmath>
-#include <cstdio>
-#include <cstring>
-#include <memory>
 #include <numbers>
 #include <numeric>
 #include <optional>
@@ -22,6 +18,7 @@
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/dimensions.hpp"
 #include "io/hdf5/map_header.hpp"
+#include "io/output_part.hpp"
 #include "io/spectra_comments.hpp"
 #include "io/table_kind.hpp"
 #include "io/text_table.hpp"
@@ -163,9 +160,11 @@ SpectraFile read_fits_spectra(const std::string& path, SpectrumKind kind) {
 SpectraFile read_hdf5_spectra(const std::string& path, SpectrumKind kind) {
   const Hdf5Handle file = open_hdf5(path);
   const std::vector<std::string> names = hdf5_datasets_without_scales(file, path, "cl");
-  if (names.empty()) {
+  const bool is_map = has_hdf5_object(file, "map") || has_hdf5_object(file, "partial/map");
+  if (names.empty() || is_map) {
     const std::string held = words_of_content(file, path);
-    throw DataError(path, fmt::format("holds {}; expected spectra, a dataset in /cl",
+    throw DataError(path, fmt::format("holds {}; expected spectra, a dataset in /cl, and no "
+                                      "map",
                                       held.empty() ? "no spectra" : held));
   }
   if (names.size() > 1) {
@@ -228,7 +227,7 @@ bool has_two_skies(const Spectra& spectra) {
 void write_text_spectra(const std::string& path, const Spectra& spectra,
                         const Provenance& provenance, const std::string& unit) {
   const int n_columns = n_spectra_to_write(spectra);
-  std::string text = fmt::format("# C_l{}, {} {}\n", unit.empty() ? "" : " in " + unit,
+  std::string text = fmt::format("# C_l{}, {} {}\n", unit.empty() ? "" : " in " + in_one_line(unit),
                                  provenance.creator, provenance.version);
   for (const std::string& comment : comments_of(provenance)) text += fmt::format("#{}\n", comment);
   text += "# l";
@@ -240,12 +239,7 @@ void write_text_spectra(const std::string& path, const Spectra& spectra,
       text += fmt::format(" {:.17g}", spectra(static_cast<Spectra::Name>(c), l));
   }
   text += '\n';
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "w"),
-                                                             std::fclose);
-  if (!file || std::fwrite(text.data(), 1, text.size(), file.get()) != text.size() ||
-      std::fflush(file.get()) != 0) {
-    throw ResourceError(fmt::format("{}: cannot be written: {}", path, std::strerror(errno)));
-  }
+  write_whole_file(path, text);
 }
 
 namespace {

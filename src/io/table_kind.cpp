@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <cstdint>
 #include <string_view>
 
 #include "base/checked_cast.hpp"
@@ -59,6 +61,15 @@ bool is_real_part(const std::string& capitals) {
 bool is_polarisation(const std::string& capitals) {
   constexpr std::array<std::string_view, 2> words{"POLARIZATION", "POLARISATION"};
   return is_one_of(words, capitals);
+}
+
+/// Returns true if a table with NSIDE has as many rows as some full-sky map. Spectra to 3 nside -
+/// 1, windows and weights have an NSIDE too.
+bool has_pixels(const TableHead& head) {
+  const auto nside =
+      static_cast<std::int64_t>(std::llround(std::sqrt(static_cast<double>(head.rows) / 12)));
+  return head.nside > 0 && head.rows > 0 && 12 * nside * nside == head.rows &&
+         head.rows != 2 * head.nside && head.rows != 3 * head.nside;
 }
 
 }  // namespace
@@ -118,7 +129,8 @@ TableKind kind_of(const TableHead& head) {
   if (has(extension, "BEAM")) return TableKind::beam;
   if (is_of_window && any(is_polarisation)) return TableKind::pixel_window;
   if (has(extension, "WINDOW FUNCTION")) return TableKind::beam;
-  return kind_of_columns(head.column_names);
+  const TableKind by_columns = kind_of_columns(head.column_names);
+  return by_columns == TableKind::unknown && has_pixels(head) ? TableKind::map : by_columns;
 }
 
 bool is_of_pixel_window(const TableHead& table, const std::string& column) {

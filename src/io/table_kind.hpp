@@ -45,7 +45,8 @@ struct TableHead {
   FileOrigin origin{};
 };
 
-/// Returns the kind by the other members of a head.
+/// Returns the kind by the other members of a head. A table without a telling name that has an
+/// NSIDE and the rows of a full sky is a map.
 TableKind kind_of(const TableHead& head);
 
 /// Returns true if a column of a pixel window's table is of the window and not of a beam next to

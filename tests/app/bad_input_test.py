@@ -68,6 +68,7 @@ class BadInput(program.ProgramTest):
                 self.assertEqual(len(result.messages()), 1, str(result))
                 for word in words:
                     self.assertIn(word, result.err, str(result))
+                self.assertNotIn(".tmp.", result.err, "a name that is gone")
                 self.assertLess(result.seconds, SECONDS, str(result))
                 self.assertEqual(left, [], "files were left")
                 for name, content in kept.items():
@@ -456,13 +457,21 @@ class FullDisk(BadInput):
 
     limit = 16 * 1024
 
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.done("alm", "in/alm.fits", "in/t_alm.fits", "--take", "T")
+
     def commands(self):
         return {
             "out.fits": ("smooth", "in/sky.fits", "out.fits", "--fwhm", "10deg", "--iter", 0),
             "out.h5": ("smooth", "in/sky.fits", "out.h5", "--fwhm", "10deg", "--iter", 0),
             "alm.fits": ("analyze", "in/sky.fits", "--iter", 0, "--alm", "alm.fits"),
             "alm.h5": ("analyze", "in/sky.fits", "--iter", 0, "--alm", "alm.h5"),
+            "out.fits.gz": ("smooth", "in/sky.fits", "out.fits.gz", "--fwhm", "10deg", "--iter", 0),
             "out.png": ("plot", "in/sky.fits", "out.png"),
+            "out.pdf": ("plot", "in/sky.fits", "out.pdf"),
+            "table.txt": ("convert", "in/t_alm.fits", "table.txt", "--normalisation", "4pi"),
             "sky.fits": ("synthesize", "--alm", "in/alm.fits", "--nside", NSIDE, "sky.fits"),
             "sky.h5": ("synthesize", "--alm", "in/alm.fits", "--nside", NSIDE, "sky.h5"),
             "copy.fits": ("convert", "in/sky.h5", "copy.fits"),

@@ -62,6 +62,55 @@ TEST(FieldChoice, AnUnknownNameIsRefused) {
                [] { fields_named("TEB"); });
 }
 
+Columns components(const std::vector<std::string>& names, const std::string& asked = "") {
+  AlmHeader header;
+  header.components = names;
+  return choose_components("alm.fits", header, asked).columns;
+}
+
+TEST(FieldChoice, ComponentsOfAlmAreFoundByTheirNames) {
+  EXPECT_EQ(components({"T", "E", "B"}), (Columns{0, 1, 2}));
+  EXPECT_EQ(components({"E", "B"}), (Columns{0, 1}));
+  EXPECT_EQ(components({"B", "E"}), (Columns{1, 0}));
+  EXPECT_EQ(components({"T", "E", "B"}, "QU"), (Columns{1, 2}));
+  EXPECT_EQ(components({"E", "B", "T"}, "T"), (Columns{2}));
+  EXPECT_EQ(components({"E"}), (Columns{0}));
+  EXPECT_EQ(components({"T", "E"}, "T"), (Columns{0}));
+  for (const std::vector<std::string>& others :
+       {std::vector<std::string>{"one", "two", "three"}, {"one", "two", "three", "four"}}) {
+    EXPECT_EQ(components(others), (Columns{0, 1, 2}));
+    EXPECT_EQ(components(others, "QU"), (Columns{1, 2}));
+  }
+  EXPECT_EQ(components({"one", "two"}), (Columns{0, 1}));
+}
+
+TEST(FieldChoice, ComponentsOfAlmThatLackOneAreRefused) {
+  const auto choose = [](std::vector<std::string> names, const char* asked) {
+    return [names, asked] { components(names, asked); };
+  };
+  expect_error(ErrorKind::data, "alm.fits: holds a_lm of T, E, a file of 2 components needs E, B",
+               choose({"T", "E"}, ""));
+  expect_error(ErrorKind::data, "--fields QU needs E, B", choose({"T", "B"}, "QU"));
+  expect_error(ErrorKind::data, "--fields T needs T", choose({"E", "B"}, "T"));
+  expect_error(ErrorKind::data, "needs T, E, B", choose({"T", "E", "V"}, ""));
+  expect_error(ErrorKind::data, "holds 2 component(s), --fields TQU needs 3",
+               choose({"E", "B"}, "TQU"));
+}
+
+TEST(FieldChoice, FieldsOfAlmFollowFromTheirNames) {
+  const auto fields = [](std::vector<std::string> names) {
+    AlmHeader header;
+    header.components = std::move(names);
+    return fields_of("alm.fits", header).n_components();
+  };
+  EXPECT_EQ(fields({"P"}), 1);
+  EXPECT_EQ(fields({"E", "B"}), 2);
+  EXPECT_EQ(fields({"T", "E", "B"}), 3);
+  EXPECT_EQ(fields({"a", "b", "c", "d"}), 4);
+  expect_error(ErrorKind::data, "needs E, B", [&] { fields({"T", "E"}); });
+  expect_error(ErrorKind::data, "in the order T, E, B", [&] { fields({"B", "E"}); });
+}
+
 TEST(FieldChoice, ColumnsOfTheOutputHaveStandardNames) {
   const std::vector<MapColumn> three = standard_columns(fields_named("TQU"), "uK");
   ASSERT_EQ(three.size(), 3u);

@@ -105,6 +105,67 @@ class KindsOfSpectra(SmallSky):
             self.assertEqual((read["EB"][0], read["TB"][0]), (eb, tb))
 
 
+class ComponentsOfAlm(SmallSky):
+    """FITS files of a_lm whose last tables, or rows, are missing."""
+
+    synthesize = ("synthesize", "--overwrite", "--nside", NSIDE, "out.h5", "--alm")
+
+    def setUp(self):
+        self.done("convert", "alm.h5", "alm.fits", "--overwrite")
+
+    def edit(self, change):
+        with fits.open(self.folder / "alm.fits", mode="update") as hdus:
+            change(hdus)
+
+    def cut_before(self, number):
+        with fits.open(self.folder / "alm.fits") as hdus:
+            end = hdus[number].fileinfo()["hdrLoc"]
+        with open(self.folder / "alm.fits", "r+b") as file:
+            file.truncate(end)
+
+    def test_a_file_states_how_many_it_has(self):
+        for number in (3, 2):
+            self.cut_before(number)
+            words = [f"HDU 2 says ALM_HDUS = 3, the file has {number - 1} table(s) of a_lm"]
+            self.refused(ERROR_IN_DATA, words, *self.synthesize, "alm.fits")
+            self.refused(ERROR_IN_DATA, words, "convert", "alm.fits", "out.h5", "--overwrite")
+            self.refused(ERROR_IN_DATA, words, "info", "alm.fits")
+
+    def test_tables_of_older_versions_say_what_they_hold(self):
+        def forget_number(hdus):
+            for hdu in hdus[1:]:
+                del hdu.header["ALM_HDUS"]
+
+        self.edit(forget_number)
+        self.done(*self.synthesize, "alm.fits")
+        self.cut_before(3)
+        self.assertIn("components T, E,", self.done("info", "alm.fits").out)
+        self.refused(ERROR_IN_DATA, ["alm.fits: holds a_lm of T, E", "cut short"], *self.synthesize, "alm.fits")
+        for number, name in enumerate("TE"):
+            self.done("alm", "alm.fits", "one.h5", "--take", name, "--overwrite")
+            np.testing.assert_array_equal(self.alm("one.h5")[0], self.alm("alm.h5")[number])
+
+    def test_rows_that_are_missing_are_warned_about(self):
+        def leave_out(hdus):
+            for hdu in hdus[1:]:
+                hdu.data = hdu.data[:-5]
+
+        self.edit(leave_out)
+        self.refused(ERROR_IN_DATA, ["rows, lmax = 47 and mmax = 47 make 1176", "Ringweave wrote all of them"],
+                     *self.synthesize, "alm.fits")
+
+        def name_another_program(hdus):
+            for hdu in hdus[1:]:
+                hdu.header["CREATOR"] = "another"
+
+        self.edit(name_another_program)
+        for command in ((*self.synthesize, "alm.fits"), ("convert", "--overwrite", "alm.fits", "out.h5"),
+                        ("analyze", "--overwrite", "alm.fits", "--cl", "out.txt"),
+                        ("alm", "--overwrite", "alm.fits", "out.h5"), ("compare", "alm.fits", "alm.fits")):
+            self.assertIn("warning: alm.fits: HDU 2 has 1171 rows, lmax = 47 and mmax = 47 make 1176; the missing "
+                          "coefficients are taken as 0", self.done(*command).err)
+
+
 class Beams(SmallSky):
     def smoothed(self, beam, *options):
         result = self.done("smooth", "sky.h5", "out.h5", "--beam", beam, "--iter", 0, "--overwrite", *options)

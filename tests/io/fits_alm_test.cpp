@@ -68,6 +68,25 @@ class FitsAlm : public test::FitsFiles {
     reader.read(columns, layout, AlmView<T>(alm.data(), ssize64(columns), layout.size()));
     return alm;
   }
+  /// Returns the byte at which an HDU begins. Collective.
+  std::int64_t hdu_begin(const std::string& file, int hdu) const {
+    LONGLONG begin = 0;
+    edit_hdu(file, hdu, [&](fitsfile* handle, int* status) {
+      fits_get_hduaddrll(handle, &begin, nullptr, nullptr, status);
+    });
+    return begin;
+  }
+  /// Removes the number of tables, as older versions did not write it.
+  void forget_number(const std::string& file, int n_tables) const {
+    for (int hdu = 2; hdu < n_tables + 2; ++hdu) {
+      edit_hdu(file, hdu,
+               [](fitsfile* handle, int* status) { fits_delete_key(handle, "ALM_HDUS", status); });
+    }
+  }
+  void cut(const std::string& file, std::int64_t length) const {
+    if (comm().is_root()) std::filesystem::resize_file(file, static_cast<std::uint64_t>(length));
+    comm().barrier();
+  }
   void expect_data_error(const std::string& file, const std::string& words) const {
     const CaughtError error =
         error_of([&] { read(*open_fits_alm(comm(), file), my_orders(4, 4), {0}); });
@@ -136,9 +155,11 @@ TEST_F(FitsAlm, WithBadIndicesIsRefused) {
   expect_data_error(file, "row 3 has index 5");
 }
 
-TEST_F(FitsAlm, WithFewerRowsThanDegreesIsReadWithAWarning) {
+TEST_F(FitsAlm, OfOthersWithFewerRowsThanDegreesIsReadWithAWarning) {
   const std::string file = write(4, 4, {"T"});
   edit(file, [](fitsfile* handle, int* status) { fits_delete_rows(handle, 3, 1, status); });
+  expect_data_error(file, "14 rows, lmax = 4 and mmax = 4 make 15; Ringweave wrote all of them");
+  set_keyword(file, "CREATOR", "healpy");
   const auto reader = open_fits_alm(comm(), file);
   ASSERT_EQ(reader->header().warnings.size(), 1U);
   EXPECT_THAT(reader->header().warnings[0], HasSubstr("14 rows, lmax = 4 and mmax = 4 make 15"));
@@ -146,6 +167,77 @@ TEST_F(FitsAlm, WithFewerRowsThanDegreesIsReadWithAWarning) {
   std::vector<std::complex<double>> expected = test_alm<double>(layout, 1, 4, 4);
   std::replace(expected.begin(), expected.end(), coefficient(0, 1, 1), std::complex<double>());
   EXPECT_EQ(read(*reader, layout, {0}), expected);
+}
+
+TEST_F(FitsAlm, WithAMaxLpolThatLiesIsRefusedOrWarnedAbout) {
+  const std::string file = write(4, 4, {"T"});
+  edit(file, [&](fitsfile* handle, int* status) {
+    fits_update_key_lng(handle, "MAX-LPOL", 7, nullptr, status);
+  });
+  expect_data_error(file, "15 rows, lmax = 7 and mmax = 4 make 30");
+  delete_keyword(file, "CREATOR");
+  EXPECT_EQ(open_fits_alm(comm(), file)->header().warnings.size(), 1U);
+}
+
+TEST_F(FitsAlm, StatesHowManyTablesItHas) {
+  const std::string file = write(4, 4, {"T", "E", "B"});
+  const std::int64_t last_table = hdu_begin(file, 4);
+  comm().barrier();
+  cut(file, last_table);
+  expect_data_error(file, "HDU 2 says ALM_HDUS = 3, the file has 2 table(s) of a_lm");
+  cut(file, hdu_begin(file, 3));
+  expect_data_error(file, "the file has 1 table(s) of a_lm");
+}
+
+TEST_F(FitsAlm, OfOlderVersionsHasTheComponentsThatItsTablesName) {
+  const std::string file = write(4, 4, {"T", "E", "B"});
+  forget_number(file, 3);
+  EXPECT_THAT(open_fits_alm(comm(), file)->header().components, ElementsAre("T", "E", "B"));
+  const std::int64_t last_table = hdu_begin(file, 4);
+  comm().barrier();
+  cut(file, last_table);
+  const auto reader = open_fits_alm(comm(), file);
+  EXPECT_THAT(reader->header().components, ElementsAre("T", "E"));
+  const AlmLayout layout = my_orders(4, 4);
+  EXPECT_EQ(read(*reader, layout, {0, 1}), test_alm<double>(layout, 2, 4, 4));
+}
+
+TEST_F(FitsAlm, IsPutIntoTheOrderOfItsNames) {
+  const auto names = [&](const std::vector<const char*>& extensions) {
+    const std::string file = write(4, 4, std::vector<std::string>(extensions.size(), "T"));
+    forget_number(file, static_cast<int>(extensions.size()));
+    for (std::size_t i = 0; i < extensions.size(); ++i) {
+      edit_hdu(file, static_cast<int>(i) + 2, [&](fitsfile* handle, int* status) {
+        fits_update_key_str(handle, "EXTNAME", extensions[i], nullptr, status);
+      });
+    }
+    return file;
+  };
+  const auto components = [&](const std::vector<const char*>& extensions) {
+    return open_fits_alm(comm(), names(extensions))->header().components;
+  };
+  EXPECT_THAT(components({"A_LM E"}), ElementsAre("E"));
+  EXPECT_THAT(components({"A_LM B", "A_LM E"}), ElementsAre("E", "B"));
+  EXPECT_THAT(
+      components({"SIMULATED a_lms (TEMPERATURE)", "SIMULATED a_lms (GRAD / ELECTRIC component)",
+                  "SIMULATED a_lms (CURL / MAGNETIC component)"}),
+      ElementsAre("T", "E", "B"));
+  EXPECT_THAT(components({"ALM_T", "ALM_E"}), ElementsAre("T", "E"));
+  EXPECT_THAT(components({"xtension", "xtension", "xtension"}), ElementsAre("T", "E", "B"));
+  EXPECT_THAT(components({"A_LM DUST", "A_LM CO"}), ElementsAre("DUST", "CO"));
+  EXPECT_THAT(components({"xtension", "alm", "A_LM B"}), ElementsAre("T", "E", "B"));
+  {
+    const AlmLayout layout = my_orders(4, 4);
+    const auto reader = open_fits_alm(comm(), names({"A_LM B", "A_LM E"}));
+    const auto written = test_alm<double>(layout, 2, 4, 4);
+    const std::vector<std::complex<double>> second(written.begin() + layout.size(), written.end());
+    EXPECT_EQ(read(*reader, layout, {0}), second);
+  }
+  expect_data_error(names({"ALM_T", "alm"}), "HDU 2 says that it holds T");
+  const auto two = open_fits_alm(comm(), names({"xtension", "xtension"}));
+  EXPECT_THAT(two->header().components, ElementsAre("E", "B"));
+  ASSERT_EQ(two->header().warnings.size(), 1U);
+  EXPECT_THAT(two->header().warnings[0], HasSubstr("taken as E and B"));
 }
 
 TEST_F(FitsAlm, WithWrongDegreesInTheHeaderIsRefused) {

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/checked_cast.hpp"
@@ -47,11 +48,15 @@ class FitsFiles : public testing::Test {
   /// Runs `edit(fitsfile*)` on HDU 2 of a file, on rank 0.
   template <class Edit>
   void edit(const std::string& file, Edit&& edit_table) const {
+    edit_hdu(file, 2, std::forward<Edit>(edit_table));
+  }
+  template <class Edit>
+  void edit_hdu(const std::string& file, int hdu, Edit&& edit_table) const {
     if (comm_.is_root()) {
       fitsfile* handle = nullptr;
       int status = 0;
       fits_open_diskfile(&handle, file.c_str(), READWRITE, &status);
-      fits_movabs_hdu(handle, 2, nullptr, &status);
+      fits_movabs_hdu(handle, hdu, nullptr, &status);
       edit_table(handle, &status);
       fits_close_file(handle, &status);
       EXPECT_EQ(status, 0);

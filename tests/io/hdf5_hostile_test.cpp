@@ -405,7 +405,8 @@ TEST_F(Hdf5FromStrangers, WhatTheDiskLostIsNoticedBeforeTheFileIsUsed) {
     file.close();
   });
   EXPECT_EQ(thrown.kind, ErrorKind::resource);
-  EXPECT_NE(thrown.message.find("does not hold what was written"), std::string::npos)
+  EXPECT_NE(thrown.message.find("what was written is not what is on disk at byte"),
+            std::string::npos)
       << thrown.message;
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <filesystem>
 #include <numbers>
+#include <sstream>
 
 #include "base/checked_cast.hpp"
 #include "io/text_table.hpp"
@@ -182,6 +183,23 @@ TEST_F(TableFile, SpectraComeBackFromEveryKindOfFile) {
       write_spectra(comm_, folder_ / name, IfExists::fail, provenance, cl, "K^2");
     });
   }
+}
+
+TEST_F(TableFile, TextsOfHeadersMakeNoLinesOfTheirOwn) {
+  Spectra cl(2);
+  cl.values(Spectra::TT)[2] = 1;
+  Provenance provenance = test::sample_provenance();
+  provenance.origin.history = {"a\n0 1e9\r1 1e9"};
+  provenance.origin.comments = {"b\n0 1e9"};
+  provenance.origin.keywords = {{"NAME", "c\n0 1e9\x1b[31m", "d\n0 1e9"}};
+  write_spectra(comm_, folder_ / "cl.txt", IfExists::fail, provenance, cl, "uK\n0 1e9\n#^2");
+  const std::string text = test::bytes_of(folder_ / "cl.txt");
+  std::istringstream lines(text);
+  int n_rows = 0;
+  for (std::string line; std::getline(lines, line);) n_rows += line.starts_with('#') ? 0 : 1;
+  EXPECT_EQ(n_rows, 3) << text;
+  EXPECT_EQ(text.find_first_of("\r\x1b"), std::string::npos) << text;
+  EXPECT_EQ(read_spectra(comm_, folder_ / "cl.txt").spectra(Spectra::TT, 2), 1);
 }
 
 TEST_F(TableFile, SpectraOfThePotentialComeBackFromEveryKindOfFile) {

@@ -49,6 +49,11 @@ TEST(TableKind, TheHeaderOfATableTellsWhatItHolds) {
   EXPECT_EQ(kind("", {"INDEX", "REAL", "IMAG"}), alm);
   EXPECT_EQ(kind("alm", {"Index", "Re[alm]", "Im[alm]"}), alm);
   EXPECT_EQ(kind("", {"RESIDUAL", "IMAGE"}), unknown);
+  EXPECT_EQ(kind("", {"I"}, 8, 768), map);
+  EXPECT_EQ(kind("", {"TEMPERATURE"}, 64, 768), map);
+  EXPECT_EQ(kind("", {"TEMPERATURE"}, 0, 768), unknown);
+  EXPECT_EQ(kind("", {"TEMPERATURE"}, 64, 192), unknown);  // to lmax = 3 nside - 1
+  EXPECT_EQ(kind("ANALYSED AUTO POWER SPECTRUM", {"TEMPERATURE"}, 8, 768), spectra);
   TableHead head;
   head.is_map = true;
   head.extension = "BEAM";

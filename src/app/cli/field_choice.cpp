@@ -72,22 +72,44 @@ std::vector<std::string> columns_left_out(const MapHeader& header, const FieldCh
   return names;
 }
 
-FieldSet fields_of(const AlmHeader& header) {
-  switch (header.components.size()) {
-    case 2: return FieldSet({2});
-    case 3: return FieldSet({0, 2});
-    default: return FieldSet::batch(0, static_cast<int>(header.components.size()));
+FieldSet fields_of(const std::string& path, const AlmHeader& header) {
+  const std::size_t n = header.components.size();
+  if (n != 2 && n != 3) return FieldSet::batch(0, static_cast<int>(n));
+  const FieldChoice all = choose_components(path, header, n == 2 ? "QU" : "TQU");
+  if (!std::is_sorted(all.columns.begin(), all.columns.end())) {
+    throw DataError(path, fmt::format("holds a_lm of {}; expected them in the order T, E, B",
+                                      fmt::join(header.components, ", ")));
   }
+  return all.fields;
 }
 
 FieldChoice choose_components(const std::string& path, const AlmHeader& header,
                               const std::string& asked) {
-  const std::size_t n = header.components.size();
+  const std::vector<std::string>& names = header.components;
+  const std::size_t n = names.size();
+  const auto column_of = [&](const std::string& component) {
+    const auto found = std::find(names.begin(), names.end(), component);
+    return found == names.end() ? -1 : static_cast<int>(found - names.begin());
+  };
   FieldChoice choice = fields_named(!asked.empty() ? asked : n >= 3 ? "TQU" : n == 2 ? "QU" : "T");
-  if (choice.name == "QU" && n >= 3) choice.columns = {1, 2};
   if (n < choice.columns.size()) {
     throw DataError(path, fmt::format("holds {} component(s), --fields {} needs {}", n, choice.name,
                                       choice.columns.size()));
+  }
+  if (n == 1) return choice;  // a scalar, whatever its name
+  const bool are_named = column_of("T") >= 0 || column_of("E") >= 0 || column_of("B") >= 0;
+  if (choice.name == "QU" && n >= 3) choice.columns = {1, 2};
+  if (!are_named) return choice;
+  for (std::size_t c = 0; c < choice.columns.size(); ++c) {
+    choice.columns[c] = column_of(choice.components[c]);
+    if (choice.columns[c] >= 0) continue;
+    throw DataError(
+        path, fmt::format("holds a_lm of {}, {} needs {}; was it cut short? `ringweave alm --take "
+                          "{}` takes one of them as a scalar",
+                          fmt::join(names, ", "),
+                          asked.empty() ? fmt::format("a file of {} components", n)
+                                        : "--fields " + choice.name,
+                          fmt::join(choice.components, ", "), names.front()));
   }
   return choice;
 }

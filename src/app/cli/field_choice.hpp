@@ -27,11 +27,12 @@ FieldChoice choose_fields(const std::string& path, const MapHeader& header,
                           const std::string& asked);
 
 /// Returns the fields of one (T), two (E, B) or three components (T, E, B); more are treated as
-/// scalars.
-FieldSet fields_of(const AlmHeader& header);
+/// scalars. Error  DataError where two or three have other names.
+FieldSet fields_of(const std::string& path, const AlmHeader& header);
 
 /// Returns the components that --fields selects from a_lm in a file; default: TQU of three or more,
-/// QU of two, else T. Error  DataError when the file lacks one.
+/// QU of two, else T. They are found by their names where one is T, E or B, else by their places;
+/// a single one is a scalar of any name. Error  DataError when the file lacks one.
 FieldChoice choose_components(const std::string& path, const AlmHeader& header,
                               const std::string& asked);
 

@@ -34,8 +34,10 @@ FieldChoice components_of(const std::string& path, const AlmHeader& header,
   choice.components = header.components;
   choice.columns.resize(header.components.size());
   std::iota(choice.columns.begin(), choice.columns.end(), 0);
-  choice.fields = fields_of(header);
-  if (taken.empty()) return choice;
+  if (taken.empty()) {
+    choice.fields = fields_of(path, header);
+    return choice;
+  }
   const auto found = std::find(header.components.begin(), header.components.end(), taken);
   if (found == header.components.end()) {
     throw UsageError(

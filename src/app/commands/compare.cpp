@@ -111,6 +111,8 @@ std::vector<Difference> compare_maps(Run& run, const CompareOptions& options, Ma
 
 std::vector<Difference> compare_alm(Run& run, const CompareOptions& options, AlmReader& a,
                                     AlmReader& b) {
+  for (const std::string& warning : a.header().warnings) run.warn(options.a + ": " + warning);
+  for (const std::string& warning : b.header().warnings) run.warn(options.b + ": " + warning);
   require_equal(options, "lmax", a.header().lmax, b.header().lmax);
   require_equal(options, "mmax", a.header().mmax, b.header().mmax);
   require_equal(options, "number of components", ssize64(a.header().components),

@@ -157,6 +157,7 @@ template <class T>
 void convert_alm(Run& run, const ConvertOptions& options, const std::optional<Beam>& beam,
                  AlmReader& reader) {
   AlmHeader header = reader.header();
+  for (const std::string& warning : header.warnings) run.warn(options.input + ": " + warning);
   header.precision = sizeof(T) == 4 ? Precision::single_ : Precision::double_;
   const AlmLayout layout = own_orders(run.comm, header.lmax, header.mmax);
   auto alm = agreed(run.comm, [&] {
@@ -170,7 +171,7 @@ void convert_alm(Run& run, const ConvertOptions& options, const std::optional<Be
                       bytes_of(reader.header().precision);
   }
   warn_of(run, options.input, count_not_finite(run.comm, alm.view()));
-  if (beam) multiply(*beam, layout, fields_of(header), alm.view());
+  if (beam) multiply(*beam, layout, fields_of(options.input, header), alm.view());
   run.progress.stage("writing " + options.output);
   const StageTimer timer(&run.times, "write");
   Provenance provenance = run.provenance(options.input);

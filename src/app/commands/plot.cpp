@@ -38,6 +38,15 @@ PictureFile file_of(const PlotOptions& options, const AtomicOutput& output) {
   return {output.temporary_path(), picture_format(output.path()), options.dpi};
 }
 
+/// Draws on rank 0. Collective. Error  those of `draw`, which name the output.
+template <class Draw>
+void draw_on_root(Run& run, const AtomicOutput& output, Draw&& draw) {
+  const auto work = [&] {
+    if (run.comm.is_root()) draw();
+  };
+  output.write([&] { agree(run.comm, work); });
+}
+
 int column_of(const PlotOptions& options, const MapHeader& header) {
   if (options.field.empty()) return 0;
   int column = 0;
@@ -193,9 +202,7 @@ void plot_map(Run& run, const PlotOptions& options, MapReader& reader) {
           ? sample_patch<float>(run.comm, rings, values, *picture.patch, size.width)
           : sample_mollweide<float>(run.comm, rings, values, size.width, size.height, picture.view);
   const AtomicOutput& output = run.outputs.begin(options.output);
-  agree(run.comm, [&] {
-    if (run.comm.is_root()) draw_sky(picture, raster, file_of(options, output));
-  });
+  draw_on_root(run, output, [&] { draw_sky(picture, raster, file_of(options, output)); });
 }
 
 /// Returns the number of the field of --index; -1 where it is none.
@@ -289,9 +296,7 @@ void plot_plane(Run& run, const PlotOptions& options) {
     blank_not_positive(run, options.input, "nodes", View<double>(values.data(), ssize64(values)));
   run.progress.stage("drawing");
   const AtomicOutput& output = run.outputs.begin(options.output);
-  agree(run.comm, [&] {
-    if (run.comm.is_root()) draw_plane(picture, values, file_of(options, output));
-  });
+  draw_on_root(run, output, [&] { draw_plane(picture, values, file_of(options, output)); });
 }
 
 /// The spectra of --field, such as TT,TE. Default: TT, EE and BB, as far as they are there; others
@@ -429,8 +434,7 @@ void plot_spectra(Run& run, const PlotOptions& options, const SpectraFile& input
   run.outputs.require_writable();
   if (run.options.dry_run) return;
   const AtomicOutput& output = run.outputs.begin(options.output);
-  agree(run.comm, [&] {
-    if (!run.comm.is_root()) return;
+  draw_on_root(run, output, [&] {
     const CurveComparison comparison =
         theories.empty()
             ? CurveComparison{}

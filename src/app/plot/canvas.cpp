@@ -9,11 +9,12 @@
 #include <cctype>
 #include <cmath>
 #include <cstdint>
-#include <fstream>
+#include <new>
 #include <numbers>
 #include <utility>
 #include <vector>
 
+#include "io/output_part.hpp"
 #include "ringweave/error.hpp"
 
 namespace ringweave::detail::inline app {
@@ -165,21 +166,22 @@ std::string resolution_chunk(double dots_per_inch) {
          big_endian(static_cast<std::uint32_t>(sum));
 }
 
-/// Writes the file with its resolution behind the header, which Cairo leaves out.
-cairo_status_t write_png(cairo_surface_t* surface, const PictureFile& file) {
-  constexpr std::size_t header_end = 33;  // the signature and the chunk IHDR
-  std::string png;
-  const auto append = [](void* to, const unsigned char* bytes, unsigned length) {
+/// Appends bytes from Cairo to a std::string.
+cairo_status_t append(void* to, const unsigned char* bytes, unsigned length) {
+  try {
     static_cast<std::string*>(to)->append(reinterpret_cast<const char*>(bytes), length);
-    return CAIRO_STATUS_SUCCESS;
-  };
+  } catch (const std::bad_alloc&) {
+    return CAIRO_STATUS_NO_MEMORY;
+  }
+  return CAIRO_STATUS_SUCCESS;
+}
+
+/// Makes a PNG file with its resolution behind the header, which Cairo leaves out.
+cairo_status_t make_png(cairo_surface_t* surface, double dots_per_inch, std::string& png) {
+  constexpr std::size_t header_end = 33;  // the signature and the chunk IHDR
   const cairo_status_t status = cairo_surface_write_to_png_stream(surface, append, &png);
-  if (status != CAIRO_STATUS_SUCCESS) return status;
-  png.insert(header_end, resolution_chunk(file.dots_per_inch));
-  std::ofstream out(file.path, std::ios::binary);
-  out << png;
-  out.close();
-  return out ? CAIRO_STATUS_SUCCESS : CAIRO_STATUS_WRITE_ERROR;
+  if (status == CAIRO_STATUS_SUCCESS) png.insert(header_end, resolution_chunk(dots_per_inch));
+  return status;
 }
 
 }  // namespace
@@ -196,16 +198,17 @@ Canvas::Canvas(int width, int height, PictureFile file) : file_(std::move(file))
                      " pixels cannot be drawn; each side must be within 1..32767");
   }
   const double scale = file_.format == PictureFormat::png ? 1 : 72 / file_.dots_per_inch;
-  const char* path = file_.path.c_str();
   switch (file_.format) {
     case PictureFormat::png:
       surface_ = cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height);
       break;
     case PictureFormat::pdf:
-      surface_ = cairo_pdf_surface_create(path, scale * width, scale * height);
+      surface_ =
+          cairo_pdf_surface_create_for_stream(append, &bytes_, scale * width, scale * height);
       break;
     case PictureFormat::svg:
-      surface_ = cairo_svg_surface_create(path, scale * width, scale * height);
+      surface_ =
+          cairo_svg_surface_create_for_stream(append, &bytes_, scale * width, scale * height);
       break;
   }
   cairo_ = cairo_create(surface_);
@@ -261,19 +264,19 @@ double Canvas::markup_width(const std::string& text, double size) const {
   return width_of(cairo_, parse(printable(text)), size);
 }
 
-void Canvas::write() const {
+void Canvas::write() {
   cairo_status_t status = cairo_status(cairo_);
   if (status == CAIRO_STATUS_SUCCESS && file_.format == PictureFormat::png) {
     cairo_surface_flush(surface_);
-    status = write_png(surface_, file_);
+    status = make_png(surface_, file_.dots_per_inch, bytes_);
   }
   cairo_surface_finish(surface_);
   if (status == CAIRO_STATUS_SUCCESS) status = cairo_surface_status(surface_);
   if (status != CAIRO_STATUS_SUCCESS) {
-    throw ResourceError(file_.path +
-                        ": the picture could not be written: " + cairo_status_to_string(status) +
-                        "; check that the folder exists and has room");
+    throw ResourceError(file_.path + ": the picture could not be drawn: " +
+                        cairo_status_to_string(status) + "; make it smaller");
   }
+  write_whole_file(file_.path, bytes_);
 }
 
 std::string pretty_unit(const std::string& unit) {

@@ -31,7 +31,7 @@ struct TextStyle {
 class Canvas {
  public:
   /// The file says how many pixels make an inch. Error  UsageError unless both sides are
-  /// within 1..32767; ResourceError when memory is refused or the file cannot be made.
+  /// within 1..32767; ResourceError when memory is refused.
   Canvas(int width, int height, PictureFile file);
   ~Canvas();
   Canvas(const Canvas&) = delete;
@@ -53,12 +53,13 @@ class Canvas {
   double text_width(const std::string& text, double size) const;
   double markup_width(const std::string& text, double size) const;
 
-  /// Writes the picture; nothing can be drawn after it. Error  ResourceError when anything could
-  /// not be drawn or the file could not be written.
-  void write() const;
+  /// Writes the picture, once; nothing can be drawn after it. Error  ResourceError when anything
+  /// could not be drawn, or the file could not be written or is not on disk what was written.
+  void write();
 
  private:
   PictureFile file_;
+  std::string bytes_;  ///< of the file
   cairo_surface_t* surface_ = nullptr;
   cairo_t* cairo_ = nullptr;
 };

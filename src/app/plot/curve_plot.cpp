@@ -149,7 +149,7 @@ void draw_curves(const CurvePicture& picture, const std::vector<Curve>& curves,
   CurveFrame frame = fit_frame(picture, curves);
   const bool has_residuals = !comparison.residuals.empty();
   CurveFrame below = fit_residuals(frame, comparison.residuals);
-  const Canvas canvas(picture.width, picture.height, file);
+  Canvas canvas(picture.width, picture.height, file);
   const double text = frame.text;
   const double bottom = picture.height - 108 * text;
   const double top = (picture.title.empty() ? 48 : 84) * text;

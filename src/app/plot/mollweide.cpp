@@ -71,12 +71,15 @@ std::vector<double> sums_by_row(const LocalRings& rings, View<const T> map, int 
   const std::int64_t size = checked_product(width, height, "pixels of the picture");
   std::vector<double> sums(to_size(2 * size), 0.0);
   const PixelFinder finder(rings);
-  for (int j = 0; j < 2 * height; ++j) {
-    const double y = -sub_sample(j / 2, j % 2, height, 1);
-    const PixelFinder::Row row = finder.row(inverse_mollweide({0, y})->theta);
-    if (!row.has_owned) continue;
-    double* const begin = sums.data() + static_cast<std::int64_t>(j / 2) * width;
-    add_row(row, y, turn, map, width, begin, begin + size);
+#pragma omp parallel for schedule(dynamic)
+  for (int j = 0; j < height; ++j) {
+    for (int half = 0; half < 2; ++half) {
+      const double y = -sub_sample(j, half, height, 1);
+      const PixelFinder::Row row = finder.row(inverse_mollweide({0, y})->theta);
+      if (!row.has_owned) continue;
+      double* const begin = sums.data() + static_cast<std::int64_t>(j) * width;
+      add_row(row, y, turn, map, width, begin, begin + size);
+    }
   }
   return sums;
 }

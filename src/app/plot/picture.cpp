@@ -109,7 +109,7 @@ void draw_sky(const SkyPicture& picture, const std::vector<double>& raster,
   }
   const ValueColours colours(picture.colours, raster);
 
-  const Canvas canvas(layout.width, layout.height, file);
+  Canvas canvas(layout.width, layout.height, file);
   draw_values(canvas, layout, coloured(raster, layout.sky, colours));
   draw_graticule(canvas, layout);
   draw_bar(canvas, layout.bar, colours, picture.unit);

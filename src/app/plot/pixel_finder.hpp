@@ -93,16 +93,18 @@ std::vector<double> sums_of_samples(const LocalRings& rings, View<const T> map, 
 template <class SamplesOf>
 std::vector<double> raster_of(const Communicator& comm, std::vector<double> sums,
                               const SamplesOf& samples_of) {
-  const std::size_t size = sums.size() / 2;
-  comm.sum_to_root(sums.data(), static_cast<std::int64_t>(sums.size()));
-  for (std::size_t p = 0; p < size; ++p) {
-    const int samples = samples_of(static_cast<std::int64_t>(p));
-    const double count = sums[size + p];
-    sums[p] = samples == 0           ? std::numeric_limits<double>::quiet_NaN()
-              : 2 * count >= samples ? sums[p] / count
-                                     : unseen;
+  const std::int64_t size = ssize64(sums) / 2;
+  comm.sum_to_root(sums.data(), ssize64(sums));
+  double* const means = sums.data();
+#pragma omp parallel for schedule(static)
+  for (std::int64_t p = 0; p < size; ++p) {
+    const int samples = samples_of(p);
+    const double count = means[size + p];
+    means[p] = samples == 0           ? std::numeric_limits<double>::quiet_NaN()
+               : 2 * count >= samples ? means[p] / count
+                                      : unseen;
   }
-  sums.resize(size);
+  sums.resize(to_size(size));
   return sums;
 }
 

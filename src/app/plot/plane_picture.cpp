@@ -152,7 +152,7 @@ void draw_plane(const PlanePicture& picture, const std::vector<double>& values,
   const PlaneLayout layout = lay_out(picture);
   const std::vector<double> raster = raster_of(picture, layout, values);
   const ValueColours colours(picture.colours, raster);
-  const Canvas canvas(picture.width, layout.height, file);
+  Canvas canvas(picture.width, layout.height, file);
   draw_raster(canvas, layout, colours, raster);
   draw_frame(canvas, picture, layout);
   draw_bar(canvas, layout.bar, colours, picture.unit);

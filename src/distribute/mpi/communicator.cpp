@@ -66,6 +66,25 @@ T reduce_value(const Communicator::Impl& impl, T value, MPI_Datatype type, MPI_O
   return result;
 }
 
+/// Makes errors of another's communicator codes, for a while.
+class ErrorsReturned {
+ public:
+  explicit ErrorsReturned(MPI_Comm comm) : comm_(comm) {
+    MPI_Comm_get_errhandler(comm_, &before_);
+    MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
+  }
+  ~ErrorsReturned() {
+    MPI_Comm_set_errhandler(comm_, before_);
+    MPI_Errhandler_free(&before_);
+  }
+  ErrorsReturned(const ErrorsReturned&) = delete;
+  ErrorsReturned& operator=(const ErrorsReturned&) = delete;
+
+ private:
+  MPI_Comm comm_;
+  MPI_Errhandler before_ = MPI_ERRHANDLER_NULL;
+};
+
 }  // namespace
 
 std::string detail::mpi_error_text(int code) {
@@ -106,6 +125,7 @@ Communicator Communicator::duplicate_of<MPI_Comm>(MPI_Comm comm) {
     throw UsageError("an intercommunicator cannot be computed on; merge it first");
   }
   MPI_Comm duplicate = MPI_COMM_NULL;
+  const ErrorsReturned errors_are_ours(comm);
   check_mpi_wait("MPI_Comm_dup", [&] { return MPI_Comm_dup(comm, &duplicate); });
   return Communicator(std::make_shared<const Impl>(duplicate));
 }

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <exception>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,7 @@ namespace {
 /// Keeps all libraries loaded until the process ends. MPI_Finalize of Open MPI unloads its plugins
 /// while its own threads may still be in their code: one of some thousand launches on one rank
 /// ended with a segmentation fault after its work.
-void keep_libraries() {
+void keep_libraries() try {
   std::vector<std::string> names;
   dl_iterate_phdr(
       [](dl_phdr_info* library, std::size_t, void* list) {
@@ -33,6 +34,8 @@ void keep_libraries() {
   for (const std::string& name : names) {
     if (!name.empty()) dlopen(name.c_str(), RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
   }
+} catch (const std::bad_alloc&) {
+  // A run that has no memory left ends with its own error.
 }
 
 }  // namespace

@@ -9,6 +9,10 @@ namespace ringweave::detail::inline io {
 /// Highest degree a FITS file may hold; indices stay exact in double arithmetic.
 constexpr int max_fits_degree = 524287;
 
+/// Keyword with the number of tables of a_lm in a file, in each of them: one that was cut between
+/// two HDUs has fewer.
+constexpr const char* fits_alm_tables = "ALM_HDUS";
+
 struct Degree {
   std::int64_t l = 0;
   std::int64_t m = 0;  ///< negative: not the index of a stored coefficient

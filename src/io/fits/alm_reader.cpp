@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <optional>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <variant>
@@ -11,12 +13,14 @@
 
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
+#include "io/column_names.hpp"
 #include "io/fits/alm_index.hpp"
 #include "io/fits/fields.hpp"
 #include "io/fits/file.hpp"
 #include "io/fits/header.hpp"
 #include "io/fits/table.hpp"
 #include "io/header_json.hpp"
+#include "io/keywords.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/files.hpp"
 #include "sphere/kernel/kernel_table.hpp"
@@ -31,14 +35,41 @@ struct AlmTable {
   int hdu = 0;
   std::array<FitsColumn, 3> columns;  ///< index, real, imaginary
   std::int64_t rows = 0;
+  std::string component;                 ///< as the name of the table says; empty where it does not
+  bool is_own = false;                   ///< written by Ringweave, with a row for every coefficient
+  std::optional<std::int64_t> n_tables;  ///< in the file, as it says itself
 };
+
+/// Returns the component that the name of a table states, empty for other names: "A_LM T" of
+/// Ringweave, "SIMULATED a_lms (GRAD / ELECTRIC component)" of HEALPix, "ALM_E".
+std::string component_of(const std::string& extension) {
+  constexpr std::string_view own = "A_LM ";
+  if (extension.starts_with(own)) return extension.substr(own.size());
+  const std::string name = upper(extension);
+  const auto has = [&](std::string_view part) { return name.find(part) != std::string::npos; };
+  if (has("TEMPERATURE")) return "T";
+  if (has("GRAD") || has("ELECTRIC")) return "E";
+  if (has("CURL") || has("MAGNETIC")) return "B";
+  constexpr std::string_view letters = "TEB";
+  const std::size_t length = name.size();
+  const bool ends_with_letter =
+      length > 0 && letters.find(name.back()) != std::string_view::npos &&
+      (length == 1 || std::isalpha(static_cast<unsigned char>(name[length - 2])) == 0);
+  const bool is_of_alm = length == 1 || has("ALM") || has("A_LM");
+  return ends_with_letter && is_of_alm ? name.substr(length - 1) : std::string();
+}
 
 std::optional<AlmTable> alm_table(const FitsFile& file, int hdu) {
   const FitsTableShape shape = file.table();
-  if (shape.columns.size() < 3 || file.text("INDXSCHM") == "EXPLICIT" ||
-      file.text("PIXTYPE") == "HEALPIX")
+  if (shape.columns.size() < 3 || file.text("INDXSCHM") == "EXPLICIT" || file.text("PIXTYPE") ||
+      file.text("ORDERING") || is_pixel_name(shape.columns.front().name))
     return {};
-  const AlmTable table{hdu, {shape.columns[0], shape.columns[1], shape.columns[2]}, 0};
+  const AlmTable table{hdu,
+                       {shape.columns[0], shape.columns[1], shape.columns[2]},
+                       0,
+                       component_of(file.text("EXTNAME").value_or("")),
+                       file.text("CREATOR") == "ringweave",
+                       file.integer(fits_alm_tables)};
   const auto is = [&](std::size_t i, FitsColumn::Number kind) {
     return table.columns[i].kind == kind && table.columns[i].repeat == table.columns[0].repeat;
   };
@@ -96,13 +127,26 @@ void find_degrees(const FitsFile& file, const AlmTable& table, Degree& largest) 
   largest.m = std::max(largest.m, *mmax);
 }
 
-std::vector<std::string> component_names(std::size_t count) {
+std::vector<std::string> names_by_number(std::size_t count) {
   if (count == 1) return {"T"};
   if (count == 2) return {"E", "B"};
   if (count == 3) return {"T", "E", "B"};
   std::vector<std::string> names;
   for (std::size_t i = 1; i <= count; ++i) names.push_back(fmt::format("HDU_{}", i));
   return names;
+}
+
+/// Puts tables of T, E and B into this order, if all are of these.
+void put_in_order(std::vector<AlmTable>& tables) {
+  constexpr std::string_view order = "TEB";
+  const auto place = [&](const AlmTable& table) {
+    return table.component.size() == 1 ? order.find(table.component) : std::string_view::npos;
+  };
+  if (std::any_of(tables.begin(), tables.end(),
+                  [&](const AlmTable& table) { return place(table) == std::string_view::npos; }))
+    return;
+  std::stable_sort(tables.begin(), tables.end(),
+                   [&](const AlmTable& a, const AlmTable& b) { return place(a) < place(b); });
 }
 
 class FitsAlmReader final : public AlmReader {
@@ -140,18 +184,61 @@ class FitsAlmReader final : public AlmReader {
     }
     header_.lmax = static_cast<int>(largest.l);
     header_.mmax = static_cast<int>(largest.m);
+    check_number();
+    check_rows();
+    put_in_order(tables_);
+    set_components();
+    std::vector<std::int64_t> rows;
+    for (const AlmTable& table : tables_) rows.push_back(table.rows);
+    return {header_, rows};
+  }
+
+  /// Throws a DataError where a table states another number of tables than there are.
+  void check_number() const {
+    for (const AlmTable& table : tables_) {
+      if (!table.n_tables || *table.n_tables == ssize64(tables_)) continue;
+      throw DataError(path_,
+                      fmt::format("HDU {} says {} = {}, the file has {} table(s) of a_lm: "
+                                  "it was cut short, or tables were added",
+                                  table.hdu, fits_alm_tables, *table.n_tables, tables_.size()));
+    }
+  }
+
+  void check_rows() {
     const std::int64_t all = AlmLayout::full_size(header_.lmax, header_.mmax);
     for (const AlmTable& table : tables_) {
       if (table.rows == all) continue;
       const std::string found = fmt::format("HDU {} has {} rows, lmax = {} and mmax = {} make {}",
                                             table.hdu, table.rows, header_.lmax, header_.mmax, all);
       if (table.rows > all) throw DataError(path_, found);
+      if (table.is_own)
+        throw DataError(path_, found + "; Ringweave wrote all of them: the file was changed");
       header_.warnings.push_back(found + "; the missing coefficients are taken as 0");
     }
-    header_.components = component_names(tables_.size());
-    std::vector<std::int64_t> rows;
-    for (const AlmTable& table : tables_) rows.push_back(table.rows);
-    return {header_, rows};
+  }
+
+  /// Names the components as their tables do, else by their number. Error  DataError where some
+  /// tables have names that contradict this.
+  void set_components() {
+    header_.components = names_by_number(tables_.size());
+    const auto is_named = [](const AlmTable& table) { return !table.component.empty(); };
+    const bool all_are_named = std::all_of(tables_.begin(), tables_.end(), is_named);
+    for (std::size_t c = 0; c < tables_.size(); ++c) {
+      if (!is_named(tables_[c])) continue;
+      std::string& name = header_.components[c];
+      if (!all_are_named && tables_.size() <= 3 && name != tables_[c].component) {
+        throw DataError(path_,
+                        fmt::format("HDU {} says that it holds {}, and of {} tables {} was "
+                                    "expected there: name every table by EXTNAME = 'A_LM T' "
+                                    "and the like",
+                                    tables_[c].hdu, tables_[c].component, tables_.size(), name));
+      }
+      name = tables_[c].component;
+    }
+    if (tables_.size() == 2 && std::none_of(tables_.begin(), tables_.end(), is_named)) {
+      header_.warnings.push_back(
+          "two tables of a_lm without a name (EXTNAME = 'A_LM E'); taken as E and B");
+    }
   }
 
   void add(const AlmTable& table) {

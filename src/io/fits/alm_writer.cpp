@@ -51,6 +51,7 @@ void begin_component(const FitsFile& file, const AlmHeader& header, const Proven
   fits_update_key_lng(file.handle(), "MAX-LPOL", header.lmax, "highest degree l", &status);
   fits_update_key_lng(file.handle(), "MAX-MPOL", header.mmax, "highest order m", &status);
   file.check(status, "write keyword MAX-LPOL");
+  put_integer(file, fits_alm_tables, ssize64(header.components), "tables of a_lm in this file");
   put_text(file, "POLCCONV", "COSMO", "sign of E and B");
   if (!header.coordsys.empty()) put_text(file, "COORDSYS", header.coordsys, "G, E or C");
 }

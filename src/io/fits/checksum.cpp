@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "io/fits/checksum.hpp"
 
-#include <algorithm>
+#include <fmt/format.h>
+
 #include <array>
+#include <bit>
+#include <cstddef>
+#include <cstring>
 #include <string>
 #include <string_view>
+
+#include "io/output_part.hpp"
 
 namespace ringweave::detail::inline io {
 namespace {
@@ -13,14 +19,19 @@ constexpr std::int64_t card_length = 80;
 constexpr std::int64_t word_length = 4;
 constexpr const char* no_sum = "0000000000000000";
 
-/// Adds the words of text whose length is a multiple of four.
-std::uint64_t sum_of_text(std::string_view text) {
+/// Returns the sum of the words of bytes, whose number is a multiple of four.
+std::uint32_t sum_of_bytes(std::span<const std::byte> bytes) {
   std::uint64_t sum = 0;
-  for (std::size_t i = 0; i < text.size(); i += 4) {
-    for (std::size_t k = 0; k < 4; ++k)
-      sum += std::uint64_t{static_cast<unsigned char>(text[i + k])} << (24 - 8 * k);
+  for (std::size_t i = 0; i < bytes.size(); i += sizeof(std::uint32_t)) {
+    std::uint32_t word = 0;
+    std::memcpy(&word, bytes.data() + i, sizeof word);
+    sum += std::endian::native == std::endian::big ? word : __builtin_bswap32(word);
   }
-  return sum;
+  return ones_complement(sum);
+}
+
+std::uint64_t sum_of_text(std::string_view text) {
+  return sum_of_bytes(std::as_bytes(std::span(text)));
 }
 
 /// Returns the sum of the header, from its cards: it does not depend on their places.
@@ -64,6 +75,25 @@ void put_checksum(const FitsFile& file, std::uint32_t data_sum) {
   std::array<char, 17> text{};
   fits_encode_chksum(ones_complement(std::uint64_t{header_sum(file)} + data_sum), 1, text.data());
   put(file, "CHECKSUM", text.data(), "of this HDU");
+}
+
+void verify_checksums(const std::string& path, std::span<const WrittenHdu> hdus) {
+  const RawFile file = open_again(path);
+  const auto sum_of = [&](std::int64_t begin, std::int64_t end) {
+    std::uint32_t sum = 0;
+    read_again(file, begin, end, [&](std::span<const std::byte> bytes) {
+      sum = ones_complement(std::uint64_t{sum} + sum_of_bytes(bytes));
+    });
+    return sum;
+  };
+  for (std::size_t i = 0; i < hdus.size(); ++i) {
+    const std::uint32_t data = sum_of(hdus[i].data_begin, hdus[i].end);
+    const std::uint32_t header = sum_of(hdus[i].begin, hdus[i].data_begin);
+    constexpr std::uint32_t right = 0xffffffff;
+    if (data != hdus[i].data_sum || ones_complement(std::uint64_t{header} + data) != right)
+      refuse_as_lost(path, fmt::format(" (HDU {})", i + 1));
+  }
+  require_length(path, hdus.empty() ? 0 : hdus.back().end);
 }
 
 }  // namespace ringweave::detail::inline io

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include "io/fits/file.hpp"
 
@@ -38,5 +39,18 @@ void reserve_checksum(const FitsFile& file);
 
 /// Gives CHECKSUM and DATASUM of the current HDU their values. Its header must not change then.
 void put_checksum(const FitsFile& file, std::uint32_t data_sum);
+
+/// Bytes of an HDU, [begin, end), and the sum of its data as they were handed over.
+struct WrittenHdu {
+  std::int64_t begin = 0;
+  std::int64_t data_begin = 0;
+  std::int64_t end = 0;
+  std::uint32_t data_sum = 0;
+};
+
+/// Reads a closed file again: its data must have their sums, every HDU must agree with its
+/// CHECKSUM, and the file must end with the last one. cfitsio loses the errors of some writes, and
+/// the data with them. Not collective. Error  ResourceError naming the HDU.
+void verify_checksums(const std::string& path, std::span<const WrittenHdu> hdus);
 
 }  // namespace ringweave::detail::inline io

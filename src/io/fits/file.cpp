@@ -126,10 +126,13 @@ FitsFile FitsFile::open(const std::string& path) {
 FitsFile FitsFile::create(const std::string& path) {
   FitsFile result(path, Access::write);
   std::error_code ignored;
+  const std::filesystem::file_status before = std::filesystem::symlink_status(path, ignored);
   std::filesystem::remove(path, ignored);
   int status = 0;
   fits_create_diskfile(&result.file_, absolute_name(path).c_str(), &status);
   result.check(status, "create it");
+  if (std::filesystem::is_regular_file(before))
+    std::filesystem::permissions(path, before.permissions(), ignored);
   return result;
 }
 
@@ -141,10 +144,15 @@ FitsFile::~FitsFile() {
 }
 
 void FitsFile::close() {
-  if (access_ == Access::write) write_checksums();
+  std::vector<WrittenHdu> hdus;
+  if (access_ == Access::write) {
+    write_checksums();
+    hdus = written_hdus();
+  }
   int status = 0;
   fits_close_file(std::exchange(file_, nullptr), &status);
   check(status, "write and close it");
+  if (access_ == Access::write) verify_checksums(path_, hdus);
 }
 
 void FitsFile::check(int status, const std::string& doing) const {
@@ -384,8 +392,29 @@ void FitsFile::write_checksums() const {
   for (int hdu = 1; hdu <= n_hdus; ++hdu) {
     fits_movabs_hdu(file_, hdu, nullptr, &status);
     check(status, "write its checksum");
-    put_checksum(*this, to_size(hdu) <= data_sums_.size() ? data_sums_[to_size(hdu - 1)] : 0);
+    put_checksum(*this, data_sum(hdu));
   }
+}
+
+std::uint32_t FitsFile::data_sum(int hdu) const {
+  return to_size(hdu) <= data_sums_.size() ? data_sums_[to_size(hdu - 1)] : 0;
+}
+
+std::vector<WrittenHdu> FitsFile::written_hdus() const {
+  std::vector<WrittenHdu> hdus;
+  int n_hdus = 0;
+  int status = 0;
+  fits_get_num_hdus(file_, &n_hdus, &status);
+  for (int hdu = 1; hdu <= n_hdus && status == 0; ++hdu) {
+    LONGLONG begin = 0;
+    LONGLONG data_begin = 0;
+    LONGLONG end = 0;
+    fits_movabs_hdu(file_, hdu, nullptr, &status);
+    fits_get_hduaddrll(file_, &begin, &data_begin, &end, &status);
+    hdus.push_back({begin, data_begin, end, data_sum(hdu)});
+  }
+  check(status, "find the places of its HDUs");
+  return hdus;
 }
 
 void FitsFile::require_single(std::span<const double> values) const {

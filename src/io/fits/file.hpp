@@ -18,6 +18,8 @@ namespace ringweave::detail::inline io {
 /// messages, where it must not control a terminal.
 std::string printable(std::string text);
 
+struct WrittenHdu;
+
 enum class FitsHdu { image, ascii_table, binary_table };
 
 /// One column of a table. Elements are numbered through all rows: element e is number e % repeat of
@@ -58,7 +60,7 @@ class FitsFile {
   /// rank's memory. Error  DataError when missing, empty, not a regular file or not FITS;
   /// ResourceError when it unpacks to too much.
   static FitsFile open(const std::string& path);
-  /// Creates for writing; replaces an existing file.
+  /// Creates for writing; replaces an existing file, whose mode it keeps.
   static FitsFile create(const std::string& path);
   FitsFile(FitsFile&& other) noexcept
       : path_(std::move(other.path_)),
@@ -70,8 +72,8 @@ class FitsFile {
   FitsFile& operator=(FitsFile&&) = delete;
   ~FitsFile();
 
-  /// Writes the checksums, flushes and closes. Required after writing, because the destructor
-  /// cannot report errors.
+  /// Writes the checksums, closes the file and compares it with what was written. Required after
+  /// writing, because the destructor cannot report errors. Error  ResourceError.
   void close();
 
   const std::string& path() const { return path_; }
@@ -125,6 +127,9 @@ class FitsFile {
   int type_of(int column) const;
   void add_to_data_sum(std::uint32_t sum);
   void write_checksums() const;
+  std::uint32_t data_sum(int hdu) const;
+  /// Returns the places and sums of all HDUs.
+  std::vector<WrittenHdu> written_hdus() const;
 
   std::string path_;
   fitsfile* file_ = nullptr;

@@ -2,15 +2,18 @@
 #include "io/fits/gzip.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include <cerrno>
-#include <cstdio>
+#include <cstddef>
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <vector>
 
+#include "io/output_part.hpp"
 #include "ringweave/error.hpp"
 
 namespace ringweave::detail::inline io {
@@ -19,31 +22,14 @@ namespace {
 constexpr std::size_t chunk_bytes = 1 << 20;
 
 using GzFile = std::unique_ptr<gzFile_s, decltype([](gzFile file) { gzclose(file); })>;
-using PlainFile = std::unique_ptr<std::FILE, decltype([](std::FILE* file) { std::fclose(file); })>;
-
-void write_gzipped(const std::string& path, const std::string& packed) {
-  const auto failed = [&] {
-    return ResourceError(
-        fmt::format("{}: cannot be gzipped: {}", path, std::strerror(errno == 0 ? EIO : errno)));
-  };
-  errno = 0;
-  const PlainFile in(std::fopen(path.c_str(), "rb"));
-  GzFile out(gzopen(packed.c_str(), "wb6"));
-  if (!in || !out) throw failed();
-  std::vector<char> chunk(chunk_bytes);
-  while (const std::size_t count = std::fread(chunk.data(), 1, chunk.size(), in.get())) {
-    if (gzwrite(out.get(), chunk.data(), static_cast<unsigned>(count)) != static_cast<int>(count))
-      throw failed();
-  }
-  if (std::ferror(in.get()) != 0 || gzclose(out.release()) != Z_OK) throw failed();
-}
 
 }  // namespace
 
 std::int64_t gunzipped_bytes(const std::string& path, std::int64_t limit) {
+  // zlib may hold a pointer to the chunk until its file is closed.
+  std::vector<char> chunk(chunk_bytes);
   const GzFile file(gzopen(path.c_str(), "rb"));
   if (!file) throw DataError(path, fmt::format("cannot be read: {}", std::strerror(errno)));
-  std::vector<char> chunk(chunk_bytes);
   std::int64_t bytes = 0;
   while (const int count = gzread(file.get(), chunk.data(), static_cast<unsigned>(chunk.size()))) {
     int error = Z_OK;
@@ -64,17 +50,52 @@ std::int64_t gunzipped_bytes(const std::string& path, std::int64_t limit) {
   return bytes;
 }
 
-void gzip_file(const std::string& path) {
-  const std::string packed = path + ".gz";
-  std::error_code error;
-  try {
-    write_gzipped(path, packed);
-  } catch (...) {
-    std::filesystem::remove(packed, error);
-    throw;
-  }
-  std::filesystem::rename(packed, path, error);
-  if (error) throw ResourceError(fmt::format("{}: cannot be gzipped: {}", path, error.message()));
+PlainSum pack_in_place(const std::string& path) {
+  const auto failed = [&] {
+    return ResourceError(
+        fmt::format("{}: cannot be gzipped: {}", path, std::strerror(errno == 0 ? EIO : errno)));
+  };
+  const RawFile plain = open_again(path);
+  PlainSum sum{plain.size(), 0};
+  std::error_code ignored;
+  const std::filesystem::perms mode = std::filesystem::status(path, ignored).permissions();
+  errno = 0;
+  if (::unlink(path.c_str()) != 0) throw failed();
+  std::vector<std::byte> kept;
+  GzFile out(gzopen(path.c_str(), "wbxe6"));  // a new file
+  if (!out) throw failed();
+  std::filesystem::permissions(path, mode, ignored);
+  read_again(plain, 0, sum.bytes, [&](std::span<const std::byte> bytes) {
+    // zlib may hold a pointer to these bytes until its file is closed.
+    kept.assign(bytes.begin(), bytes.end());
+    sum.crc = crc_with(sum.crc, bytes);
+    const auto length = static_cast<unsigned>(bytes.size());
+    if (gzwrite(out.get(), kept.data(), length) != static_cast<int>(length)) throw failed();
+  });
+  if (gzclose(out.release()) != Z_OK) throw failed();
+  return sum;
 }
+
+void verify_packed(const std::string& path, const PlainSum& plain) {
+  std::vector<std::byte> chunk(chunk_bytes);
+  const GzFile file(gzopen(path.c_str(), "rbe"));
+  if (!file)
+    throw ResourceError(fmt::format("{}: cannot be read again: {}", path, std::strerror(errno)));
+  PlainSum sum;
+  int error = Z_OK;
+  while (true) {
+    const int count = gzread(file.get(), chunk.data(), static_cast<unsigned>(chunk.size()));
+    gzerror(file.get(), &error);
+    if (count <= 0 || error != Z_OK) break;
+    sum.bytes += count;
+    sum.crc = crc_with(sum.crc, std::span(chunk).first(static_cast<std::size_t>(count)));
+  }
+  // Plain bytes pass through gzread() unchanged.
+  if (error != Z_OK || gzdirect(file.get()) != 0 || sum.bytes != plain.bytes ||
+      sum.crc != plain.crc)
+    refuse_as_lost(path, "");
+}
+
+void gzip_file(const std::string& path) { verify_packed(path, pack_in_place(path)); }
 
 }  // namespace ringweave::detail::inline io

@@ -40,12 +40,6 @@ std::int64_t nside_of(std::int64_t n_pixels) {
   return nside >= 1 && nside <= max_nside && 12 * nside * nside == n_pixels ? nside : 0;
 }
 
-bool is_pixel_name(const std::string& name) {
-  constexpr std::array<std::string_view, 6> names{"PIXEL", "PIX",      "PIXELS",
-                                                  "IPIX",  "HPXINDEX", "HPX_INDEX"};
-  return std::find(names.begin(), names.end(), upper(name)) != names.end();
-}
-
 bool looks_like_map(const FitsFile& file, const FitsTableShape& table) {
   if (table.columns.empty()) return false;
   if (word(file, "PIXTYPE") == "HEALPIX") return true;

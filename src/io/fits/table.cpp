@@ -81,7 +81,7 @@ FitsTable read_table_head(const FitsFile& file, const FitsTableShape& shape) {
   table.creator = file.text("CREATOR").value_or("");
   table.nside = file.integer("NSIDE").value_or(0);
   table.origin = read_origin(file);
-  table.is_map = file.text("PIXTYPE") || file.text("ORDERING");
+  table.is_map = file.text("PIXTYPE") || file.text("ORDERING") || file.text("INDXSCHM");
   for (const FitsColumn& column : shape.columns) {
     if (!column.is_number()) continue;
     if (table.column_names.empty())

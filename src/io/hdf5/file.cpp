@@ -255,7 +255,7 @@ void close_hdf5(Hdf5Handle file, const std::string& path) {
   stored.reserve(image->size());
   image->save(stored);
   stored.close();
-  image->require_saved(RawFile::open_to_read(path));
+  image->require_saved(path);
 }
 
 Hdf5Handle reopen_hdf5(const std::string& path) {

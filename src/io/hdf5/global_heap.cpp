@@ -6,12 +6,13 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
-#include <fstream>
 #include <map>
+#include <span>
 #include <string_view>
 
 #include "base/checked_cast.hpp"
 #include "io/hdf5/handle.hpp"
+#include "io/raw_file.hpp"
 #include "ringweave/error.hpp"
 
 namespace ringweave::detail::inline io {
@@ -122,14 +123,13 @@ class HeapCollection {
   }
 
   bool read(const std::string& path, std::uint64_t begin) {
-    std::ifstream file(path, std::ios::binary | std::ios::ate);
-    const std::int64_t end = file.tellg();
-    const std::uint64_t file_bytes = end < 0 ? 0 : static_cast<std::uint64_t>(end);
+    const RawFile file = RawFile::open_to_read(path);
+    const auto file_bytes = static_cast<std::uint64_t>(file.size());
     const auto read_bytes = [&](std::uint64_t count) {
       if (begin > file_bytes || count > file_bytes - begin) return false;
       bytes_.resize(count);
-      file.seekg(static_cast<std::int64_t>(begin));
-      return static_cast<bool>(file.read(bytes_.data(), std::ssize(bytes_)));
+      file.read(static_cast<std::int64_t>(begin), std::as_writable_bytes(std::span(bytes_)));
+      return true;
     };
     if (!read_bytes(head_bytes()) || !bytes_.starts_with(std::string_view("GCOL\x01", 5)))
       return false;

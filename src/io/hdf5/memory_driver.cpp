@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/checked_cast.hpp"
-#include "ringweave/error.hpp"
+#include "io/output_part.hpp"
 
 namespace ringweave::detail::inline io {
 namespace {
@@ -168,19 +168,16 @@ void Hdf5Image::save(const RawFile& file) const {
   }
 }
 
-void Hdf5Image::require_saved(const RawFile& file) const {
-  Page stored{};
+void Hdf5Image::require_saved(const std::string& path) const {
+  const RawFile file = open_again(path);
   for (const auto& [number, page] : pages_) {
     const std::int64_t begin = number * page_bytes;
     const std::int64_t end = std::min(begin + page_bytes, size_);
     if (end <= begin) continue;
-    const std::span<std::byte> bytes = std::span(stored).first(to_size(end - begin));
-    file.read(begin, bytes);
-    if (!std::equal(bytes.begin(), bytes.end(), page.begin())) {
-      throw ResourceError(fmt::format(
-          "{}: the disk does not hold what was written at byte {}; is it failing or full?",
-          file.path(), begin));
-    }
+    read_again(file, begin, end, [&](std::span<const std::byte> bytes) {
+      if (!std::equal(bytes.begin(), bytes.end(), page.begin()))
+        refuse_as_lost(path, fmt::format(" at byte {}", begin));
+    });
   }
 }
 

@@ -32,8 +32,8 @@ class Hdf5Image {
   void write(std::int64_t offset, std::span<const std::byte> bytes);
   /// Writes the pages to a file on disk. Error  ResourceError.
   void save(const RawFile& file) const;
-  /// Throws a ResourceError unless the file holds the pages.
-  void require_saved(const RawFile& file) const;
+  /// Reads a closed file again. Error  ResourceError unless it holds the pages.
+  void require_saved(const std::string& path) const;
 
  private:
   static constexpr std::int64_t page_bytes = 4096;

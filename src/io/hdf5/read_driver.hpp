@@ -8,7 +8,8 @@
 namespace ringweave::detail::inline io {
 
 /// Makes `properties` read from the disk without HDF5's accumulator of metadata, in which libhdf5
-/// 1.10 looks up the addresses of a damaged file unchecked. The driver checks them.
+/// 1.10 looks up the addresses of a damaged file unchecked. The driver checks them, and closes
+/// whatever the system says.
 /// path  any regular file
 void read_without_accumulator(hid_t properties, const std::string& path);
 

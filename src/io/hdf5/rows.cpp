@@ -11,6 +11,7 @@
 #include "distribute/mpi/agree.hpp"
 #include "io/byte_digest.hpp"
 #include "io/header_json.hpp"
+#include "io/output_part.hpp"
 #include "ringweave/error.hpp"
 
 namespace ringweave::detail::inline io {
@@ -27,8 +28,6 @@ hid_t native_type() {
     return H5T_NATIVE_INT64;
   }
 }
-
-constexpr std::int64_t block_bytes = std::int64_t{1} << 20;
 
 std::int64_t total(std::span<const RowRun> runs) {
   std::int64_t count = 0;
@@ -59,21 +58,13 @@ void Hdf5TransferFile::write(std::int64_t offset, std::span<const std::byte> byt
 }
 
 void Hdf5TransferFile::require_written() const {
-  const RawFile stored = RawFile::open_to_read(path_);
-  std::vector<std::byte> block(block_bytes);
+  const RawFile stored = open_again(path_);
   for (const Written& part : written_) {
     ByteDigest digest;
-    for (std::int64_t done = 0; done < part.count; done += block_bytes) {
-      const std::span<std::byte> bytes =
-          std::span(block).first(to_size(std::min(block_bytes, part.count - done)));
-      stored.read(part.offset + done, bytes);
-      digest.add(bytes);
-    }
-    if (digest.value() == part.digest) continue;
-    throw ResourceError(
-        fmt::format("{}: the disk does not hold what was written at byte {}; is it failing or "
-                    "full, or do other runs write this file?",
-                    path_, part.offset));
+    read_again(stored, part.offset, part.offset + part.count,
+               [&](std::span<const std::byte> bytes) { digest.add(bytes); });
+    if (digest.value() != part.digest)
+      refuse_as_lost(path_, fmt::format(" at byte {}", part.offset));
   }
 }
 
