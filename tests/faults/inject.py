@@ -217,7 +217,7 @@ def main():
     options = parse_arguments()
     program = injected_run.Program(*(str(pathlib.Path(path).resolve())
                                      for path in (options.program, options.injector, options.mpirun)))
-    folder = options.folder or tempfile.mkdtemp(prefix="ringweave_faults_")
+    folder = options.folder or tempfile.mkdtemp(prefix="injected_")
     injector = Injector(program, pathlib.Path(folder).resolve(), options.results)
     injections = plan(injector, options)
     if options.list:

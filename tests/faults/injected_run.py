@@ -19,7 +19,7 @@ FOLDER = "ringweave_fault"
 STDOUT = "stdout"
 TIME = "1700000000"
 ALLOWED_CODES = (0, 2, 3, 4, 5)
-IN_PLACE = "is complete and in its place"
+IN_PLACE = ("is complete and in its place", "files that it writes are in place")
 
 
 @dataclasses.dataclass
@@ -172,8 +172,9 @@ def wrong_files(case, rule, outcome, reference, inputs, ends_well):
     succeeds = outcome.code == 0 and not outcome.hangs
     if succeeds and outcome.files[STDOUT] != reference.files[STDOUT]:
         yield "stdout lost", f"{len(outcome.files[STDOUT])} of {len(reference.files[STDOUT])} bytes"
-    # After the outputs have their names, the folder may fail, and the message says so, or MPI.
-    may_be_late = "call=MPI_" in rule or any(IN_PLACE in message for message in outcome.messages())
+    # After the outputs have their names, the folder or stdout may fail, and the message says so, or MPI.
+    may_be_late = "call=MPI_" in rule or any(
+        words in message for message in outcome.messages() for words in IN_PLACE)
     new = [name for name in case.outputs() if outcome.files.get(name) not in (cases.OLD, None)]
     for name in case.outputs():
         old = cases.OLD if case.replaces else None
