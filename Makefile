@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Shortcuts for the CMake presets: `make demo`, `make test`, `make faults`, `make pictures`,
+# Shortcuts for the CMake presets: `make demo`, `make test`, `make faults`, `make fuzz`, `make pictures`,
 # `make cuda-check`.
-.PHONY: build demo test faults pictures cuda-check format clean
+.PHONY: build demo test faults fuzz pictures cuda-check format clean
 
 build:
 	scripts/install_dependencies.sh build
@@ -35,6 +35,11 @@ cuda-check:
 	cmake --preset cuda
 	cmake --build --preset cuda
 	scripts/cuda_check.sh build/cuda cuda-check
+
+# Damaged files for the readers, FUZZ_SECONDS for each kind (tests/fuzz/README.md).
+fuzz:
+	scripts/install_dependencies.sh test
+	scripts/fuzz.sh
 
 format:
 	git ls-files '*.cpp' '*.hpp' '*.cu' '*.cuh' | xargs clang-format -i

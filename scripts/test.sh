@@ -4,7 +4,7 @@
 # installed package with MPICH and without cairo; most tests with modules under AddressSanitizer and
 # UndefinedBehaviorSanitizer; the threaded stages under ThreadSanitizer. Skips that tests/allowed_skips.txt does not
 # allow are failures.
-#   scripts/test.sh [release|large|release-mpich|asan|tsan ...]      default: all five
+#   scripts/test.sh [release|large|release-mpich|asan|tsan|fuzz ...]      default: all but fuzz
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -58,7 +58,8 @@ for preset in "${@:-release large release-mpich asan tsan}"; do
         build tsan threads_test
         TSAN_OPTIONS="ignore_noninstrumented_modules=1" run tsan -L threads
         ;;
-      *) echo "unknown preset $name; expected release, large, release-mpich, asan or tsan" >&2; exit 2 ;;
+      fuzz) FUZZ_SECONDS=${FUZZ_SECONDS:-30} scripts/fuzz.sh ;;
+      *) echo "unknown preset $name; expected release, large, release-mpich, asan, tsan or fuzz" >&2; exit 2 ;;
     esac
   done
 done

@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Builds the fuzz targets of tests/fuzz and runs each for FUZZ_SECONDS (default 600), FUZZ_JOBS (default 2) at a time.
+#   scripts/fuzz.sh [TARGET ...]      default: the folders of tests/fuzz/corpora
+# Inputs that ended a target lie in build/fuzz/found/TARGET, with what it printed; those that ended it within libhdf5 lie
+# in build/fuzz/found/TARGET/libhdf5 and are no failure.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+export program=build/fuzz/tests/fuzz/fuzz OMP_NUM_THREADS=1
+export LSAN_OPTIONS=suppressions=$PWD/scripts/lsan.supp:print_suppressions=0
+
+# Prints the innermost function of libhdf5 or of this repository on the stack with which an input ended its target.
+ended_in() {
+  sed -nE '/^ *#[0-9]+ .*(libhdf5|ringweave::)/{s/^ *#[0-9]+ 0x[0-9a-f]+ +(in )?(.{1,150}).*/\2/p;q}' "$1"
+}
+
+# Runs a target and sorts what it found.
+fuzz() {
+  local target=$1 found=build/fuzz/found/$1 grown=build/fuzz/grown/$1 options input place
+  mkdir -p "$found/libhdf5" "$grown" "$TMPDIR/$target"
+  export FUZZ_TARGET=$target TMPDIR=$TMPDIR/$target
+  options=(-timeout=60 -rss_limit_mb=2048 -max_len=20000)
+  [[ $target == fits_* ]] && options+=(-dict=tests/fuzz/fits.dict)
+  # A child runs the inputs; where one ends it, another goes on.
+  "$program" "${options[@]}" -fork=1 -ignore_crashes=1 -ignore_ooms=1 -ignore_timeouts=1 \
+    -max_total_time="$FUZZ_SECONDS" -artifact_prefix="$found/" "$grown" "tests/fuzz/corpora/$target" 2>&1 |
+    grep -v NEW_FUNC >"$found/log" || true
+  for input in "$found"/{crash,leak,oom,timeout}-*; do
+    [[ -f $input && ! -f $input.txt && $input != *.txt ]] || continue
+    "$program" "${options[@]}" "$input" >"$input.txt" 2>&1 || true
+    place=$(ended_in "$input.txt")
+    echo "$target: $input ended in ${place:-a place that is not known, or ends nothing alone}"
+    [[ $place != *libhdf5* ]] || mv "$input" "$input.txt" "$found/libhdf5/"
+  done
+  grep -E '^#[0-9]+: cov' "$found/log" | sed -n "\$s/^/$target: /p"
+  ! compgen -G "$found/*-*.txt" >/dev/null
+}
+export -f fuzz ended_in
+
+[ $# -gt 0 ] || set -- tests/fuzz/corpora/*
+options=()
+[ -n "${CI:-}" ] || options=(-DCMAKE_COMPILE_WARNING_AS_ERROR=OFF)
+cmake --preset fuzz "${options[@]}"
+cmake --build --preset fuzz
+export FUZZ_SECONDS=${FUZZ_SECONDS:-600} TMPDIR
+TMPDIR=$(mktemp -d -p /dev/shm ringweave_fuzz_XXXXXX)
+trap 'rm -rf "$TMPDIR"' EXIT
+printf '%s\n' "${@##*/}" | xargs -P "${FUZZ_JOBS:-2}" -I{} bash -euo pipefail -c 'fuzz {}'
+echo "after $SECONDS s: no target was ended by an input outside libhdf5"
