@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Builds the fuzz targets of tests/fuzz and runs each for FUZZ_SECONDS (default 600), FUZZ_JOBS (default 2) at a time.
 #   scripts/fuzz.sh [TARGET ...]      default: the folders of tests/fuzz/corpora
-# Inputs that ended a target lie in build/fuzz/found/TARGET, with what it printed; those that ended it within libhdf5 lie
-# in build/fuzz/found/TARGET/libhdf5 and are no failure.
+# Inputs that ended a target lie in build/fuzz/found/TARGET, with what it printed; those that ended it within libhdf5,
+# which are no failure, in build/fuzz/found/TARGET/libhdf5.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export program=build/fuzz/tests/fuzz/fuzz OMP_NUM_THREADS=1

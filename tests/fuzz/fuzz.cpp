@@ -53,21 +53,28 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
 // Of libFuzzer: changes bytes and returns how many there are now.
 extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* bytes, std::size_t size, std::size_t most);
 
-// Changes mostly one card of a FITS header and leaves the others in their places.
+// Changes mostly one card of a FITS header, or a few numbers of an HDF5 file, and leaves the rest
+// in its place.
 extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* bytes, std::size_t size,
                                                std::size_t most, unsigned seed);
 extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* bytes, std::size_t size,
                                                std::size_t most, unsigned seed) {
-  constexpr std::size_t card_bytes = 80;
+  const bool is_fits = size > 0 && bytes[0] == 'S';
+  const bool is_hdf5 = size > 0 && bytes[0] == 0x89;
+  const std::size_t step = is_hdf5 ? 8 : 80;
+  const std::size_t length = is_hdf5 ? 16 : 80;
   constexpr std::size_t name_bytes = 8;
   std::mt19937 random(seed);
-  std::vector<std::uint8_t*> cards;
-  for (std::size_t at = 0; at + card_bytes <= size && bytes[0] == 'S'; at += card_bytes) {
-    if (bytes[at + name_bytes] == '=') cards.push_back(bytes + at);
+  std::vector<std::uint8_t*> places;
+  for (std::size_t at = 0; at + length <= size; at += step) {
+    std::uint8_t* const place = bytes + at;
+    const bool is_card = is_fits && place[name_bytes] == '=';
+    const bool has_numbers = is_hdf5 && std::count(place, place + length, 0) < 16;
+    if (is_card || has_numbers) places.push_back(place);
   }
-  if (cards.empty() || random() % 4 == 0) return LLVMFuzzerMutate(bytes, size, most);
-  std::uint8_t* const card = cards[random() % cards.size()];
-  const std::size_t length = LLVMFuzzerMutate(card, card_bytes, card_bytes);
-  std::fill(card + length, card + card_bytes, std::uint8_t{' '});
+  if (places.empty() || random() % 4 == 0) return LLVMFuzzerMutate(bytes, size, most);
+  std::uint8_t* const place = places[random() % places.size()];
+  const std::size_t changed = LLVMFuzzerMutate(place, length, length);
+  std::fill(place + changed, place + length, is_hdf5 ? std::uint8_t{0} : std::uint8_t{' '});
   return size;
 }
