@@ -86,7 +86,8 @@ void read_fields_in_the_plane(const Communicator& comm, const std::string& path)
 void read_configuration(const Communicator&, const std::string& path) {
   CLI::App app("", "ringweave");
   app.require_subcommand(1);
-  app.config_formatter(std::make_shared<FlatConfig>(&app));
+  ConfigFile file;
+  app.config_formatter(std::make_shared<FlatConfig>(app, file));
   app.set_config("--config");
   app.allow_config_extras(CLI::config_extras_mode::error);
   std::string input, fwhm;
@@ -107,12 +108,14 @@ void read_configuration(const Communicator&, const std::string& path) {
     command->add_option("--radii", radii)->delimiter(',');
   }
   try {
-    app.parse(std::vector<std::string>{path, "--config", "smooth"});  // the last comes first
+    std::vector<std::string> words{"smooth", "--config", path};
+    file = take_config_file(words);
+    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
     app.config_to_str(true, false);
   } catch (const CLI::ConfigError& error) {
-    config_error_text(app, error);
+    config_error_text(app, file, error);
   } catch (const CLI::Error&) {
-    for (const char* option : {"--fwhm", "--lmax", "--out"}) config_place(app, option);
+    for (const char* option : {"--fwhm", "--lmax", "--out"}) config_place(app, file, option);
   }
 }
 

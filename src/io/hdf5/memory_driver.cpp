@@ -170,8 +170,9 @@ void Hdf5Image::save(const RawFile& file) const {
 
 void Hdf5Image::require_saved(const std::string& path) const {
   const RawFile file = open_again(path);
-  for (const auto& [number, page] : pages_) {
-    const std::int64_t begin = number * page_bytes;
+  for (const auto& numbered : pages_) {
+    const Page& page = numbered.second;
+    const std::int64_t begin = numbered.first * page_bytes;
     const std::int64_t end = std::min(begin + page_bytes, size_);
     if (end <= begin) continue;
     read_again(file, begin, end, [&](std::span<const std::byte> bytes) {
