@@ -56,11 +56,12 @@ class AtAMoment(unittest.TestCase):
             self.assertLess(time.monotonic(), end, "it does not happen")
             time.sleep(0.01)
 
-    def paused_writing(self, *arguments, ranks=1, call="pwrite|write"):
-        """Starts a run that waits in its first write to an output."""
-        process = self.start(*arguments, ranks=ranks, rule=f"call={call},path=.tmp.,n=2,act=delay:{PAUSE}")
-        self.wait_for(lambda: any(not name.startswith(".tmp.lock.") and os.path.getsize(self.folder / name) > 0
-                                  for name in self.hidden()))
+    def paused_writing(self, *arguments, ranks=1):
+        """Starts a run that waits in its first write to a temporary file. Its first write of all is to its lock."""
+        process = self.start(*arguments, ranks=ranks,
+                             rule=f"call=pwrite|write|fwrite,path=.tmp.,rank=0,n=2,act=delay:{PAUSE}")
+        self.wait_for(lambda: any(not name.startswith(".tmp.lock.") for name in self.hidden()))
+        time.sleep(0.5)
         return process
 
 
