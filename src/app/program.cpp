@@ -125,6 +125,9 @@ void prepare_process() {
   mallopt(M_MMAP_THRESHOLD, 1 << 20);
   clean_up_at_signals();
   listen_to_sigusr1();
+  // As if it were not set; LLVM's OpenMP aborts.
+  if (const char* const threads = std::getenv("OMP_NUM_THREADS"); threads && *threads == '\0')
+    unsetenv("OMP_NUM_THREADS");
   // Without a launcher, Open MPI starts a daemon that only programs which start others need. It
   // takes a third of a short command's time, and the end of the run waits for it.
   setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
