@@ -110,7 +110,7 @@ mode_t create_temporary(const std::string& temporary, const std::string& path) {
 std::string sync(const std::string& path, int flags) {
   const int file = ::open(path.c_str(), flags | O_CLOEXEC);
   const bool synced = file >= 0 && (::fsync(file) == 0 || errno == EINVAL || errno == EROFS);
-  const std::string reason = synced ? "" : std::strerror(errno);
+  std::string reason = synced ? "" : std::strerror(errno);
   if (file >= 0) ::close(file);
   return reason;
 }
