@@ -43,7 +43,7 @@ options=()
 cmake --preset fuzz "${options[@]}"
 cmake --build --preset fuzz
 export FUZZ_SECONDS=${FUZZ_SECONDS:-600} TMPDIR
-TMPDIR=$(mktemp -d -p /dev/shm ringweave_fuzz_XXXXXX)
+TMPDIR=$(mktemp -d -p /dev/shm)
 trap 'rm -rf "$TMPDIR"' EXIT
 printf '%s\n' "${@##*/}" | xargs -P "${FUZZ_JOBS:-2}" -I{} bash -euo pipefail -c 'fuzz {}'
 echo "after $SECONDS s: no target was ended by an input outside libhdf5"

@@ -103,12 +103,6 @@ void RawFile::reserve(std::int64_t size) const {
   fail_to_write(fmt::format("making room for its {} bytes", size), errno);
 }
 
-void RawFile::sync() const {
-  // Some file systems have nothing to sync.
-  if (::fsync(file_) != 0 && errno != EINVAL && errno != EROFS)
-    fail_to_write("writing to disk", errno);
-}
-
 void RawFile::close() {
   if (::close(std::exchange(file_, -1)) != 0 && errno != EINTR) fail_to_write("closing", errno);
 }

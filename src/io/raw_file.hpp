@@ -41,8 +41,6 @@ class RawFile {
   /// Gives the file this size and, where the file system can, blocks on disk for all of it. Error
   /// ResourceError.
   void reserve(std::int64_t size) const;
-  /// Waits until what was written is on disk. Error  ResourceError.
-  void sync() const;
   /// Closes the file. Error  ResourceError.
   void close();
 

@@ -25,7 +25,6 @@ TEST_F(RawFileTest, HoldsWhatWasWrittenAtItsPlaces) {
   file.reserve(10);
   file.write(6, word_);
   file.write(0, word_);
-  file.sync();
   file.close();
   const RawFile stored = RawFile::open_to_read(path_);
   EXPECT_EQ(stored.size(), 10);

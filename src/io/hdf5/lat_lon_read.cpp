@@ -12,7 +12,6 @@
 #include "distribute/mpi/agree.hpp"
 #include "io/hdf5/lat_lon.hpp"
 #include "io/header_json.hpp"
-#include "io/row_redistribution.hpp"
 #include "ringweave/error.hpp"
 
 namespace ringweave::detail::inline io {

@@ -11,7 +11,6 @@
 #include "io/hdf5/dimensions.hpp"
 #include "io/hdf5/lat_lon.hpp"
 #include "io/hdf5/map_header.hpp"
-#include "io/row_redistribution.hpp"
 #include "io/unit_name.hpp"
 #include "ringweave/error.hpp"
 

@@ -14,7 +14,6 @@
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/plane.hpp"
 #include "io/header_json.hpp"
-#include "io/row_redistribution.hpp"
 #include "ringweave/error.hpp"
 
 namespace ringweave {

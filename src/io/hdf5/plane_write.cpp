@@ -17,7 +17,6 @@
 #include "io/hdf5/map_header.hpp"
 #include "io/hdf5/plane.hpp"
 #include "io/plane_output.hpp"
-#include "io/row_redistribution.hpp"
 #include "ringweave/error.hpp"
 
 namespace ringweave {

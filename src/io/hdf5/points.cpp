@@ -16,7 +16,6 @@
 #include "io/hdf5/map_header.hpp"
 #include "io/hdf5/plane.hpp"
 #include "io/header_json.hpp"
-#include "io/row_redistribution.hpp"
 #include "io/unit_name.hpp"
 #include "ringweave/error.hpp"
 
