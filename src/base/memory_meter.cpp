@@ -9,6 +9,7 @@
 #include <limits>
 #include <string>
 
+#include "base/control_groups.hpp"
 #include "base/host_memory.hpp"
 
 namespace ringweave::detail::inline base {
@@ -30,12 +31,6 @@ std::int64_t proc_field(const char* path, const std::string& name) {
     std::getline(file, rest);
   }
   return 0;
-}
-
-std::int64_t number_in(const char* path, std::int64_t otherwise) {
-  std::ifstream file(path);
-  std::int64_t value = 0;
-  return file >> value ? value : otherwise;
 }
 
 }  // namespace
@@ -62,16 +57,13 @@ double MemoryMeter::touch_seconds() { return touching.load(); }
 
 std::int64_t resident_bytes() { return proc_field("/proc/self/status", "VmRSS:"); }
 std::int64_t peak_resident_bytes() { return proc_field("/proc/self/status", "VmHWM:"); }
+std::int64_t virtual_bytes() { return proc_field("/proc/self/status", "VmSize:"); }
 
 std::int64_t available_bytes() {
   constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
   std::int64_t available = proc_field("/proc/meminfo", "MemAvailable:");
   if (available == 0) available = unlimited;
-  const std::int64_t limit = number_in("/sys/fs/cgroup/memory.max", unlimited);
-  if (limit != unlimited) {
-    available = std::min(available, std::max<std::int64_t>(
-                                        0, limit - number_in("/sys/fs/cgroup/memory.current", 0)));
-  }
+  available = std::min(available, control_group_bytes());
   return available == unlimited ? unlimited : available + kept_host_bytes();
 }
 
@@ -80,8 +72,7 @@ std::int64_t available_bytes_of_process() {
   if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) {
     return std::numeric_limits<std::int64_t>::max();
   }
-  const std::int64_t used = proc_field("/proc/self/status", "VmSize:");
-  return std::max<std::int64_t>(0, static_cast<std::int64_t>(limit.rlim_cur) - used) +
+  return std::max<std::int64_t>(0, static_cast<std::int64_t>(limit.rlim_cur) - virtual_bytes()) +
          kept_host_bytes();
 }
 

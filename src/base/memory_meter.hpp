@@ -29,8 +29,11 @@ class MemoryMeter {
 std::int64_t resident_bytes();
 std::int64_t peak_resident_bytes();
 
-/// Returns the memory this process may still use, given the machine's free memory and the control
-/// group's limit.
+/// Returns the address space in use (Linux VmSize); 0 if unknown.
+std::int64_t virtual_bytes();
+
+/// Returns the memory this process may still use, given the machine's free memory and the limits of
+/// its control groups.
 std::int64_t available_bytes();
 
 /// Returns the bytes left within this process's own limit (ulimit -v); the largest number without a
