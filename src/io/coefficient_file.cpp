@@ -111,7 +111,7 @@ void read_head(const std::string& path, const std::string& key, const std::strin
 }
 
 Coefficients read_icgem(const std::string& path) {
-  check_input_file(path);
+  const InputStamp stamp(path);
   std::ifstream file(path, std::ios::binary);
   Coefficients read;
   bool is_head = true;
@@ -140,6 +140,7 @@ Coefficients read_icgem(const std::string& path) {
     add(read, path, line, number[0], number[1], {number[2], -number[3]});
   }
   if (file.bad()) throw DataError(path, "cannot be read to its end");
+  stamp.require_same();
   if (is_head) throw DataError(path, "has no line end_of_head; is it an ICGEM file?");
   if (read.values.empty()) throw DataError(path, "holds no coefficients (lines gfc l m C S)");
   if (varies)

@@ -20,6 +20,7 @@
 #include "io/equal_parts.hpp"
 #include "io/file_kind.hpp"
 #include "io/hdf5/points.hpp"
+#include "io/hdf5/read_apart.hpp"
 #include "io/input_file.hpp"
 #include "io/point_text.hpp"
 #include "ringweave/error.hpp"
@@ -109,6 +110,14 @@ void warn_of_phi(const Communicator& comm, PointFile& points) {
       fmt::format("phi reaches {:.6g} radians in size; are these degrees?", largest));
 }
 
+PointContent content_of_hdf5(const std::string& path) {
+  const auto [points, values] = read_apart(path, [&] {
+    const PointContent found = find_in_hdf5(path);
+    return std::pair(found.points, found.values);
+  });
+  return {points, values};
+}
+
 [[noreturn]] void refuse_kind(const std::string& path, const char* what) {
   throw UsageError(fmt::format("{}: {} text (.txt .dat .tsv) or HDF5 (.h5 .hdf5)", path, what));
 }
@@ -138,7 +147,8 @@ PointContent detail::find_point_content(const Communicator& comm, const std::str
   if (kind != FileKind::text && kind != FileKind::hdf5) return {};
   PointContent found;
   agree(comm, [&] {
-    if (comm.is_root()) found = kind == FileKind::text ? find_in_text(path) : find_in_hdf5(path);
+    if (!comm.is_root()) return;
+    found = kind == FileKind::text ? find_in_text(path) : content_of_hdf5(path);
   });
   comm.broadcast(&found, sizeof found, 0);
   return found;

@@ -10,6 +10,7 @@
 #include "io/beam_table.hpp"
 #include "io/file_kind.hpp"
 #include "io/fits/table.hpp"
+#include "io/hdf5/read_apart.hpp"
 #include "io/header_json.hpp"
 #include "io/spectra_table.hpp"
 #include "io/text_table.hpp"
@@ -44,11 +45,42 @@ std::vector<std::vector<double>> read_on_root(const Communicator& comm, Read&& r
   return tables;
 }
 
+/// Returns present spectra as tables of values, absent ones as empty tables.
+std::vector<std::vector<double>> tables_of(const Spectra& spectra) {
+  std::vector<std::vector<double>> tables;
+  for (int n = 0; n < Spectra::n_names; ++n) {
+    const std::span<const double> values = spectra.values(static_cast<Spectra::Name>(n));
+    tables.emplace_back(values.begin(), values.end());
+  }
+  return tables;
+}
+
+Spectra spectra_of(const std::vector<std::vector<double>>& tables) {
+  std::size_t length = 1;
+  for (const std::vector<double>& table : tables) length = std::max(length, table.size());
+  Spectra spectra(static_cast<int>(length) - 1);
+  for (std::size_t n = 0; n < tables.size(); ++n) {
+    if (tables[n].empty()) continue;
+    std::copy(tables[n].begin(), tables[n].end(),
+              spectra.values(static_cast<Spectra::Name>(n)).begin());
+  }
+  return spectra;
+}
+
+SpectraFile read_spectra_apart(const std::string& path, SpectrumKind kind) {
+  auto [file, tables] = read_apart(path, [&] {
+    SpectraFile read = read_hdf5_spectra(path, kind);
+    return std::pair(read, tables_of(read.spectra));
+  });
+  file.spectra = spectra_of(tables);
+  return file;
+}
+
 SpectraFile read_any_spectra(const std::string& path, SpectrumKind kind) {
   switch (file_kind(path)) {
     case FileKind::text: return read_text_spectra(path, kind);
     case FileKind::fits: return read_fits_spectra(path, kind);
-    case FileKind::hdf5: return read_hdf5_spectra(path, kind);
+    case FileKind::hdf5: return read_spectra_apart(path, kind);
     default: break;
   }
   throw UsageError(fmt::format("{}: spectra are read from text, FITS or HDF5", path));
@@ -108,28 +140,14 @@ std::size_t window_table(const std::vector<TableHead>& heads, std::int64_t nside
 }  // namespace
 
 SpectraFile read_spectra(const Communicator& comm, const std::string& path, SpectrumKind kind) {
-  // Present spectra as tables of values, absent ones as empty tables; the rest as JSON.
   SpectraFile file;
   const auto read = [&] {
     file = read_any_spectra(path, kind);
-    std::vector<std::vector<double>> tables;
-    for (int n = 0; n < Spectra::n_names; ++n) {
-      const std::span<const double> values =
-          std::as_const(file.spectra).values(static_cast<Spectra::Name>(n));
-      tables.emplace_back(values.begin(), values.end());
-    }
-    return tables;
+    return tables_of(file.spectra);
   };
   const std::vector<std::vector<double>> tables = read_on_root(comm, read);
   file = share_from_root(comm, [&] { return file; });
-  std::size_t length = 1;
-  for (const std::vector<double>& table : tables) length = std::max(length, table.size());
-  file.spectra = Spectra(static_cast<int>(length) - 1);
-  for (std::size_t n = 0; n < tables.size(); ++n) {
-    if (tables[n].empty()) continue;
-    std::copy(tables[n].begin(), tables[n].end(),
-              file.spectra.values(static_cast<Spectra::Name>(n)).begin());
-  }
+  file.spectra = spectra_of(tables);
   return file;
 }
 

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string_view>
 
 #include "base/checked_cast.hpp"
@@ -27,10 +28,10 @@ constexpr std::int64_t most_comment_bytes = std::int64_t{1} << 24;
 /// Reads a text file line by line.
 class LineReader {
  public:
-  /// Goes to the first line that begins at byte `from` or behind it. Error  DataError.
+  /// Goes to the first line that begins at byte `from` or behind it. Error  ResourceError.
   LineReader(const std::string& path, std::int64_t from)
       : path_(path), file_(path, std::ios::binary), buffer_(to_size(most_line_bytes + 2)) {
-    if (!file_) throw DataError(path, "cannot be opened by every rank");
+    if (!file_) throw ResourceError(fmt::format("{}: cannot be opened", path));
     if (from == 0) return;
     file_.seekg(from - 1);
     file_.ignore(std::numeric_limits<std::int64_t>::max(), '\n');
@@ -134,7 +135,7 @@ void read_rows(const std::string& path, Mark mark, TextShare& share) {
   const std::int64_t n_columns = share.columns.n_components();
   const ComponentView<double> columns = share.columns.view();
   while (mark.rows < end) {
-    if (!reader.next()) throw DataError(path, "was changed while it was read");
+    if (!reader.next()) throw DataError(path, "ends before its last row; wait until it is written");
     ++mark.lines;
     const std::string_view numbers = reader.numbers();
     if (numbers.empty() || mark.rows++ < share.first) continue;
@@ -174,13 +175,18 @@ TextShare read_text_share(const Communicator& comm, const std::string& path,
                           const std::function<void(const TextExtent&)>& check,
                           const TextLimits& limits) {
   TextShare share;
-  share.comments = share_from_root(comm, [&] { return read_text_begin(path).comments; });
+  std::optional<InputStamp> stamp;
   std::int64_t bytes = 0;
   agree(comm, [&] {
-    if (comm.is_root()) bytes = check_input_file(path);
+    if (comm.is_root()) bytes = stamp.emplace(path).size();
   });
   comm.broadcast(&bytes, sizeof bytes, 0);
+  share.comments = share_from_root(comm, [&] { return read_text_begin(path).comments; });
   const Part part = agreed(comm, [&] {
+    if (!comm.is_root()) {
+      require_size_of_root(path, check_input_of_other_rank(path), bytes);
+      stamp.emplace(path);
+    }
     return count_rows(path, part_begin(bytes, comm.rank(), comm.size()),
                       part_begin(bytes, comm.rank() + std::int64_t{1}, comm.size()), limits);
   });
@@ -212,7 +218,13 @@ TextShare read_text_share(const Communicator& comm, const std::string& path,
   const Mark mark = mark_of_own_rows(comm, part, rows_before, lines_before, share.extent.n_rows);
   agree(comm, [&] {
     share.columns = ComponentBuffer<double>(share.extent.n_columns, end - share.first);
-    if (end > share.first) read_rows(path, mark, share);
+    try {
+      if (end > share.first) read_rows(path, mark, share);
+    } catch (const DataError&) {
+      stamp->require_same();  // else that is the reason
+      throw;
+    }
+    stamp->require_same();
   });
   return share;
 }

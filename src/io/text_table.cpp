@@ -55,9 +55,10 @@ double parse_number(const std::string& word, const std::string& path, std::int64
 }
 
 TextTable read_text_table(const std::string& path) {
-  if (const std::int64_t bytes = check_input_file(path); bytes > max_bytes) {
+  const InputStamp stamp(path);
+  if (stamp.size() > max_bytes) {
     throw DataError(path, fmt::format("has {} bytes; a text table of at most {} was expected",
-                                      bytes, max_bytes));
+                                      stamp.size(), max_bytes));
   }
   std::ifstream file(path, std::ios::binary);
   TextTable table;
@@ -77,6 +78,7 @@ TextTable read_text_table(const std::string& path) {
     table.line_numbers.push_back(line);
   }
   if (file.bad()) throw DataError(path, "cannot be read to its end");
+  stamp.require_same();
   if (table.rows.empty()) throw DataError(path, "holds no numbers");
   return table;
 }

@@ -105,7 +105,7 @@ class MemoryPlan(program.ProgramTest):
         # Their angles alone may be too many.
         with h5py.File(self.folder / "scan.h5", "w") as file:
             for name in ("theta", "phi"):
-                file.create_dataset(name, 10**8, "f8", chunks=10**6, compression="gzip")
+                file.create_dataset(name, 10**8, "f8", chunks=10**6, compression="gzip", fillvalue=0)
         large = self.done("interpolate", "--alm", "few.h5", "--points", "scan.h5", "none.h5", code=4,
                           address_limit=800 << 20)
         self.assertRegex(large.err, r"points of scan.h5 need up to 1.6 GB on a rank, which has [\d.]+ GB; start \d+ ranks")
@@ -131,7 +131,7 @@ class MemoryPlan(program.ProgramTest):
                 self.assertEqual(words in result.out, bool(dry))
         # Ranks beyond the fields cannot share the rows of a cosine series.
         with h5py.File(self.folder / "wide.h5", "w") as file:
-            file.create_dataset("phi", (4000, 4000), "f8", chunks=(100, 4000), compression="gzip")
+            file.create_dataset("phi", (4000, 4000), "f8", chunks=(100, 4000), compression="gzip", fillvalue=0)
         result = self.done("gyroaverage", "wide.h5", *plane[2:], 0.1, "never.h5", "--method", "dct", ranks=2, code=4,
                            address_limit=700 << 20)
         self.assertIn("use --method bicubic, whose fields are cut into rows for several ranks (those of dct cannot be)",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <gmock/gmock.h>
 
+#include <complex>
 #include <fstream>
 #include <iterator>
 #include <numeric>
@@ -174,6 +175,34 @@ TEST_F(DamagedFits, HeadersThatPromiseTooMuchAreRefused) {
     const CaughtError error = error_of([&] { read_map(put(bytes)); });
     EXPECT_EQ(error.kind, ErrorKind::data) << rows << ": " << error.message;
   }
+}
+
+TEST_F(DamagedFits, FilesThatChangeWhileTheyAreReadAreErrors) {
+  const auto append = [&](const std::string& file) {
+    if (comm().is_root()) std::ofstream(file, std::ios::app) << std::string(fits_block, ' ');
+    comm().barrier();
+  };
+  const std::string map_file = write_map(SkyCoverage::partial);
+  const auto map_reader = open_fits_map(comm(), map_file);
+  const LocalRings rings = my_rings(map_reader->header().grid);
+  std::vector<double> map(to_size(rings.n_pixels()));
+  const auto read_map_again = [&] { map_reader->read(std::vector<int>{0}, rings, view(map, 1)); };
+  EXPECT_EQ(error_of(read_map_again).kind, ErrorKind::none);
+  append(map_file);
+  EXPECT_EQ(error_of(read_map_again).kind, ErrorKind::data);
+  EXPECT_THAT(error_of(read_map_again).message,
+              testing::HasSubstr("was changed while it was read"));
+
+  const std::string alm_file = write_alm();
+  const auto alm_reader = open_fits_alm(comm(), alm_file);
+  append(alm_file);
+  const AlmLayout layout(40, 40, comm().is_root() ? orders_to(40) : std::vector<int>{});
+  std::vector<std::complex<double>> alm(to_size(layout.size()));
+  EXPECT_THAT(error_of([&] {
+                alm_reader->read(std::vector<int>{0}, layout,
+                                 AlmView<double>(alm.data(), 1, layout.size()));
+              }).message,
+              testing::HasSubstr("was changed while it was read"));
 }
 
 }  // namespace

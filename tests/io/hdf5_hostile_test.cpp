@@ -429,5 +429,18 @@ TEST_F(Hdf5FromStrangers, AFileThatIsCutWhileItIsReadIsNoticed) {
       << thrown.message;
 }
 
+TEST_F(Hdf5FromStrangers, AFileThatChangesAfterItsHeaderWasReadIsAnError) {
+  write_good_map();
+  const auto reader = open_map(comm_, path_);
+  std::vector<double> map(to_size(rings_.n_pixels()));
+  const auto read_again = [&] {
+    reader->read(std::vector<int>{0}, rings_, MapView<double>(map.data(), 1, rings_.n_pixels()));
+  };
+  EXPECT_NO_THROW(read_again());
+  test::on_root(
+      comm_, [&] { std::filesystem::resize_file(path_, std::filesystem::file_size(path_) + 1); });
+  expect_error(ErrorKind::data, path_ + ": was changed while it was read", read_again);
+}
+
 }  // namespace
 }  // namespace ringweave::detail

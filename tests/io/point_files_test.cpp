@@ -5,12 +5,14 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <fstream>
 #include <limits>
 #include <numbers>
 
 #include "io/equal_parts.hpp"
 #include "io/hdf5/points.hpp"
 #include "io/point_text.hpp"
+#include "io/text_share.hpp"
 #include "point_support.hpp"
 #include "support/address_space_limit.hpp"
 #include "support/sanitizer.hpp"
@@ -110,6 +112,15 @@ TEST_F(PointFiles, EveryRankReadsItsPartOfAText) {
         expect_points(read_text_points(comm_, path, {bytes}), n, n == 0 ? 2 : n_columns);
     }
   }
+}
+
+TEST_F(PointFiles, ATextThatChangesWhileItIsReadIsAnError) {
+  const std::string path = text_of(50, 2);
+  const auto change = [&](const TextExtent&) {
+    test::on_root(comm_, [&] { std::ofstream(path, std::ios::app) << "\n0.5 0.5\n"; });
+  };
+  expect_error(ErrorKind::data, "was changed while it was read",
+               [&] { read_text_share(comm_, path, change); });
 }
 
 TEST_F(PointFiles, EveryRankReadsItsPartOfHdf5) {

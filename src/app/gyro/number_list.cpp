@@ -16,6 +16,7 @@
 #include "io/file_kind.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/file.hpp"
+#include "io/hdf5/read_apart.hpp"
 #include "io/input_file.hpp"
 #include "io/text_table.hpp"
 #include "ringweave/error.hpp"
@@ -120,7 +121,7 @@ std::vector<double> read_numbers(const std::string& name, const std::string& opt
   switch (file_kind(file.path)) {
     case FileKind::text: return read_text(file.path);
     case FileKind::hdf5:
-    case FileKind::netcdf: return read_hdf5(file, option);
+    case FileKind::netcdf: return read_apart(file.path, [&] { return read_hdf5(file, option); });
     default: break;
   }
   throw UsageError(

@@ -266,6 +266,9 @@ class FitsAlmReader final : public AlmReader {
       read_component(static_cast<std::size_t>(components[c]), layout, block,
                      alm.component(static_cast<std::int64_t>(c)));
     }
+    agree(comm_, [&] {
+      if (comm_.is_root()) file_->require_same();
+    });
   }
 
   /// Rows of the file, as broadcast.

@@ -16,7 +16,6 @@
 #include "base/memory_meter.hpp"
 #include "io/fits/checksum.hpp"
 #include "io/fits/gzip.hpp"
-#include "io/input_file.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/grid.hpp"
 
@@ -107,7 +106,7 @@ std::string printable(std::string text) {
 
 FitsFile FitsFile::open(const std::string& path) {
   FitsFile result(path, Access::read);
-  result.bytes_ = check_input_file(path);
+  result.bytes_ = result.stamp_.emplace(path).size();
   const std::string header = header_block(path, 0);
   result.is_packed_ = is_gzip(header);
   if (result.is_packed_) {
@@ -120,6 +119,7 @@ FitsFile FitsFile::open(const std::string& path) {
   fits_open_diskfile(&result.file_, absolute_name(path).c_str(), READONLY, &status);
   if (status != 0)
     throw DataError(path, fmt::format("cannot be opened as FITS: {}", cfitsio_messages(status)));
+  if (result.is_packed_) result.stamp_->require_same();
   return result;
 }
 
@@ -164,6 +164,10 @@ void FitsFile::check(int status, const std::string& doing) const {
   if (status == MEMORY_ALLOCATION) throw ResourceError(where + ": " + message);
   if (access_ == Access::read) throw DataError(where, message);
   throw ResourceError(where + ": " + message + "; is the disk full?");
+}
+
+void FitsFile::require_same() const {
+  if (stamp_ && !is_packed_) stamp_->require_same();
 }
 
 void FitsFile::fail(const std::string& message) const {

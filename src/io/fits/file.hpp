@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "io/input_file.hpp"
 #include "ringweave/files.hpp"
 
 namespace ringweave::detail::inline io {
@@ -65,6 +66,7 @@ class FitsFile {
   FitsFile(FitsFile&& other) noexcept
       : path_(std::move(other.path_)),
         file_(std::exchange(other.file_, nullptr)),
+        stamp_(std::move(other.stamp_)),
         bytes_(other.bytes_),
         is_packed_(other.is_packed_),
         access_(other.access_),
@@ -80,6 +82,9 @@ class FitsFile {
   fitsfile* handle() const { return file_; }
   /// Throws unless cfitsio's `status` is 0; `doing` completes "cannot ...".
   void check(int status, const std::string& doing) const;
+  /// Throws a DataError where a file that was opened for reading, and is not held unpacked in
+  /// memory, has changed since.
+  void require_same() const;
   /// Throws a DataError about the current HDU.
   [[noreturn]] void fail(const std::string& message) const;
 
@@ -133,7 +138,8 @@ class FitsFile {
 
   std::string path_;
   fitsfile* file_ = nullptr;
-  std::int64_t bytes_ = 0;  ///< size of the unpacked file, when reading
+  std::optional<InputStamp> stamp_{};  ///< when reading
+  std::int64_t bytes_ = 0;             ///< size of the unpacked file, when reading
   bool is_packed_ = false;
   Access access_;
   std::vector<std::uint32_t> data_sums_{};  ///< of each HDU, when writing

@@ -79,6 +79,9 @@ class FitsMapReader final : public MapReader {
     } else {
       read_partial(columns, *blocks, values, map);
     }
+    agree(comm_, [&] {
+      if (comm_.is_root()) file_->require_same();
+    });
   }
 
   template <class T>

@@ -131,10 +131,13 @@ FitsTable read_fits_table(const std::string& path,
     FitsTable table = read_table_head(file, shape);
     if (!accepts(table)) continue;
     read_columns(file, shape, table);
+    file.require_same();
     return table;
   }
-  if (std::optional<FitsTable> array = has_tables ? std::nullopt : read_array(file))
+  if (std::optional<FitsTable> array = has_tables ? std::nullopt : read_array(file)) {
+    file.require_same();
     return std::move(*array);
+  }
   throw DataError(path, has_tables ? "none of its tables is of this kind" : "holds no table");
 }
 

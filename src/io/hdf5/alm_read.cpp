@@ -11,6 +11,7 @@
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/dimensions.hpp"
 #include "io/hdf5/fields.hpp"
+#include "io/hdf5/read_apart.hpp"
 #include "io/header_json.hpp"
 #include "io/row_redistribution.hpp"
 #include "ringweave/error.hpp"
@@ -95,10 +96,9 @@ AlmInfo read_info(const std::string& path) {
 class Hdf5AlmReader final : public AlmReader {
  public:
   Hdf5AlmReader(const Communicator& comm, const std::string& path, const Hdf5Limits& limits)
-      : comm_(comm),
-        path_(path),
-        limits_(limits),
-        info_(share_from_root(comm, [&] { return read_info(path); })) {
+      : comm_(comm), path_(path), limits_(limits), info_(share_from_root(comm, [&] {
+          return read_apart(path, [&] { return read_info(path); });
+        })) {
     header_ = info_.header;
   }
   void read(std::span<const int> components, const AlmLayout& layout, AnyAlmView<> alm) override {
@@ -163,6 +163,7 @@ void Hdf5AlmReader::read_components(std::span<const int> components, const AlmLa
       }
     }
   }
+  file.close();
 }
 
 }  // namespace

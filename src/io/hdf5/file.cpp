@@ -315,7 +315,8 @@ bool is_sound_hdf5_number(hid_t type) {
 }
 
 void to_json(nlohmann::json& encoded, const Hdf5Shape& shape) {
-  encoded = {shape.dims, shape.number, shape.bytes, shape.layout, shape.offset, shape.type};
+  encoded = {shape.dims,   shape.number, shape.bytes,      shape.layout,
+             shape.offset, shape.type,   shape.file_bytes, shape.modified};
 }
 
 void from_json(const nlohmann::json& encoded, Hdf5Shape& shape) {
@@ -325,6 +326,8 @@ void from_json(const nlohmann::json& encoded, Hdf5Shape& shape) {
   encoded[3].get_to(shape.layout);
   encoded[4].get_to(shape.offset);
   encoded[5].get_to(shape.type);
+  encoded[6].get_to(shape.file_bytes);
+  encoded[7].get_to(shape.modified);
 }
 
 std::int64_t total_bytes(const Hdf5Shape& shape) {
@@ -335,13 +338,18 @@ std::int64_t total_bytes(const Hdf5Shape& shape) {
 }
 
 Hdf5Shape inspect_hdf5_dataset(const Hdf5Handle& file, const std::string& path,
-                               const std::string& name, int most_dims, EmptyDataset empty) {
+                               const std::string& name, int most_dims, EmptyDataset empty,
+                               MissingChunks missing) {
   const Hdf5Handle dataset = open_checked(file, path, name);
+  const InputStamp stamp(path);
   Hdf5Shape shape;
+  shape.file_bytes = stamp.size();
+  shape.modified = stamp.modified();
   shape.layout = checked_layout(dataset, path, name);
   const Hdf5Handle type(H5Dget_type(dataset.id()), H5Tclose);
   set_number(shape, type.id(), path, name);
   shape.dims = checked_dims(dataset, path, name, most_dims, empty);
+  if (missing == MissingChunks::refuse) require_written_chunks(dataset, path, name);
   // A dataset without numbers may have no place in the file.
   if (shape.layout == Hdf5Shape::Layout::contiguous && total_bytes(shape) > 0) {
     hsize_t file_bytes = 0;

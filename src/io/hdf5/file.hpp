@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "io/hdf5/chunks.hpp"
 #include "io/hdf5/handle.hpp"
 #include "ringweave/communicator.hpp"
 
@@ -52,6 +53,8 @@ struct Hdf5Shape {
   enum class Layout { contiguous, chunked } layout = Layout::contiguous;
   std::int64_t offset = 0;           ///< of contiguous numbers in the file, in bytes
   std::vector<std::uint8_t> type{};  ///< of a number (a part of a complex one), as HDF5 encodes it
+  std::int64_t file_bytes = 0;       ///< of the file when it was inspected
+  std::int64_t modified = 0;         ///< InputStamp::modified() of the file, then
 };
 
 void to_json(nlohmann::json& encoded, const Hdf5Shape& shape);
@@ -65,11 +68,12 @@ enum class EmptyDataset { refuse, accept };
 
 /// Opens a dataset of unknown origin and rejects anything that could mislead the library: links,
 /// external and virtual storage, filters other than shuffle, deflate and Fletcher32, types that are
-/// not numbers, storage beyond the end of the file, more dimensions than most_dims. Not collective.
-/// Error  DataError.
+/// not numbers, storage beyond the end of the file or never written, more dimensions than
+/// most_dims. Not collective. Error  DataError.
 Hdf5Shape inspect_hdf5_dataset(const Hdf5Handle& file, const std::string& path,
                                const std::string& name, int most_dims = 2,
-                               EmptyDataset empty = EmptyDataset::refuse);
+                               EmptyDataset empty = EmptyDataset::refuse,
+                               MissingChunks missing = MissingChunks::refuse);
 
 /// Creates a contiguous dataset without fill values; its numbers are written later. Not collective.
 /// Error  ResourceError.

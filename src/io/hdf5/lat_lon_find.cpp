@@ -74,7 +74,8 @@ std::vector<Variable> readable_variables(const Hdf5Handle& file, const std::stri
   std::vector<Variable> variables;
   for (const std::string& name : hdf5_datasets(file, path, "/")) {
     try {
-      Variable variable{name, inspect_hdf5_dataset(file, path, name, most_dims)};
+      Variable variable{name, inspect_hdf5_dataset(file, path, name, most_dims,
+                                                   EmptyDataset::refuse, MissingChunks::accept)};
       if (variable.shape.number != Hdf5Shape::Number::complex) variables.push_back(variable);
     } catch (const DataError&) {
       continue;
@@ -137,6 +138,7 @@ void order_stokes(std::vector<const Variable*>& members) {
 void add_planes(const Hdf5Handle& file, const std::string& path, const Variable& variable,
                 Hdf5LatLonInfo& info) {
   const Hdf5Handle dataset = open_variable(file, variable.name);
+  require_written_chunks(dataset, path, variable.name);
   const Hdf5AttributeReader attributes(dataset, path);
   Hdf5LatLonInfo::Plane plane{variable.name, 0, variable.shape, 1, 0, {}, false};
   plane.scale = attributes.real("scale_factor").value_or(1);

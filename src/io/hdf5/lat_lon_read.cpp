@@ -11,6 +11,7 @@
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "io/hdf5/lat_lon.hpp"
+#include "io/hdf5/read_apart.hpp"
 #include "io/header_json.hpp"
 #include "ringweave/error.hpp"
 
@@ -77,6 +78,7 @@ class LatLonReader final : public MapReader {
               component + call.first_local + i * order.n_phi);
       }
     }
+    file.close();
   }
 
   /// Moves a row to the pixels of its ring.
@@ -139,8 +141,8 @@ std::vector<RingRows> ring_rows(const Communicator& comm, const LocalRings& ring
 std::unique_ptr<MapReader> open_hdf5_lat_lon(const Communicator& comm, const std::string& path,
                                              const std::string& variable,
                                              const Hdf5Limits& limits) {
-  const std::optional<Hdf5LatLonInfo> info =
-      share_from_root(comm, [&] { return find_hdf5_lat_lon(path, variable); });
+  const std::optional<Hdf5LatLonInfo> info = share_from_root(
+      comm, [&] { return read_apart(path, [&] { return find_hdf5_lat_lon(path, variable); }); });
   return info ? std::make_unique<LatLonReader>(comm, path, *info, limits) : nullptr;
 }
 

@@ -12,6 +12,7 @@
 #include "io/file_origin.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/grid.hpp"
+#include "io/hdf5/read_apart.hpp"
 #include "io/header_json.hpp"
 #include "io/keywords.hpp"
 #include "io/pixel_blocks.hpp"
@@ -20,7 +21,9 @@
 
 namespace ringweave::detail::inline io {
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Hdf5MapInfo, header, values, pixel, bad_data, flipped_column)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(UnwrittenColumns, width, numbers)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Hdf5MapInfo, header, values, pixel, bad_data, flipped_column,
+                                   unwritten)
 
 namespace {
 
@@ -148,6 +151,14 @@ void set_conventions(Hdf5MapInfo& info, const Hdf5AttributeReader& attributes) {
   header.polarisation_was_iau = info.flipped_column >= 0;
 }
 
+void set_unwritten(Hdf5MapInfo& info, const Hdf5Handle& dataset, const std::string& path) {
+  info.unwritten = find_unwritten_columns(dataset, path, hdf5_full_map);
+  if (info.unwritten.numbers.empty()) return;
+  info.header.warnings.push_back(
+      fmt::format("{} of {} pixels were never written; they count as UNSEEN",
+                  ssize64(info.unwritten.numbers) * info.unwritten.width, info.values.dims.back()));
+}
+
 }  // namespace
 
 Hdf5MapInfo read_hdf5_map_info(const std::string& path) {
@@ -163,7 +174,8 @@ Hdf5MapInfo read_hdf5_map_info(const std::string& path) {
                                 held.empty() ? "no map" : held));
   }
   const char* name = full ? hdf5_full_map : hdf5_partial_map;
-  info.values = inspect_hdf5_dataset(file, path, name);
+  info.values = inspect_hdf5_dataset(file, path, name, 2, EmptyDataset::refuse,
+                                     full ? MissingChunks::accept : MissingChunks::refuse);
   if (info.values.number == Hdf5Shape::Number::complex)
     throw DataError(path, fmt::format("/{} is complex", name));
   if (!full) {
@@ -184,6 +196,7 @@ Hdf5MapInfo read_hdf5_map_info(const std::string& path) {
   set_ordering(info.header, path, attributes);
   set_columns(info, path, attributes);
   set_conventions(info, attributes);
+  if (full) set_unwritten(info, dataset, path);
   info.header.origin = read_hdf5_origin(file, dataset, path);
   if (attributes.has_text(extension_keyword))
     info.header.origin.keywords.push_back(
@@ -192,7 +205,8 @@ Hdf5MapInfo read_hdf5_map_info(const std::string& path) {
 }
 
 Hdf5MapInfo share_hdf5_map_info(const Communicator& comm, const std::string& path) {
-  return share_from_root(comm, [&] { return read_hdf5_map_info(path); });
+  return share_from_root(
+      comm, [&] { return read_apart(path, [&] { return read_hdf5_map_info(path); }); });
 }
 
 }  // namespace ringweave::detail::inline io

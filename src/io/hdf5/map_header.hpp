@@ -18,6 +18,7 @@ struct Hdf5MapInfo {
   std::optional<double> bad_data;  ///< stored in place of UNSEEN
   /// Index of the U column whose sign must change (POLCCONV=IAU); -1: none.
   std::int64_t flipped_column = -1;
+  UnwrittenColumns unwritten{};  ///< of /map: pixels in the order of the file
 };
 
 constexpr const char* hdf5_full_map = "map";

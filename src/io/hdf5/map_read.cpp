@@ -41,6 +41,8 @@ class Hdf5MapReader final : public MapReader {
   void adopt_conventions(std::span<const int> columns, const LocalRings& rings,
                          MapView<T> map) const;
   template <class T>
+  void hide_unwritten(const LocalRings& rings, View<T> component) const;
+  template <class T>
   void check_shapes(std::span<const int> columns, const LocalRings& rings, MapView<T> map) const;
   std::vector<std::int64_t> listed_pixels(const Hdf5Rows& pixel, std::int64_t first,
                                           std::int64_t count) const;
@@ -91,15 +93,22 @@ void Hdf5MapReader::read_slabs(std::span<const int> columns, const LocalRings& r
   const std::vector<SlabCall> calls = slab_calls(comm_, pixels.owned(), limits_);
   Hdf5TransferFile file(comm_, path_, Hdf5Access::read);
   const Hdf5Rows rows(file, hdf5_full_map, info_.values);
-  for (std::size_t c = 0; c < columns.size(); ++c) {
-    T* component = map.component(static_cast<std::int64_t>(c)).data();
+  // Columns of few pixels go together, because ranks agree after each call.
+  const std::int64_t longest = comm_.max(calls.empty() ? 0 : calls.front().count);
+  const std::int64_t together =
+      calls.size() > 1 ? 1 : std::max<std::int64_t>(1, limits_.numbers_per_call / (longest + 1));
+  for (std::int64_t first = 0; first < ssize64(columns); first += together) {
+    const std::int64_t end = std::min(first + together, ssize64(columns));
     for (const SlabCall& call : calls) {
       agree(comm_, [&] {
-        rows.read(columns[c], call.runs,
-                  std::span<T>(component + call.first_local, to_size(call.count)));
+        for (std::int64_t c = first; c < end; ++c) {
+          rows.read(columns[to_size(c)], call.runs,
+                    std::span<T>(map.component(c).data() + call.first_local, to_size(call.count)));
+        }
       });
     }
   }
+  file.close();
 }
 
 /// Returns the rows [first, first + count) of a pixel list, checked to be on the sky and to ascend
@@ -167,6 +176,18 @@ void Hdf5MapReader::read_windows(std::span<const int> columns, const LocalRings&
       }
     }
   }
+  file.close();
+}
+
+template <class T>
+void Hdf5MapReader::hide_unwritten(const LocalRings& rings, View<T> component) const {
+  const PixelBlocks pixels(rings, header_.ordering);
+  for (const PixelRun& run : pixels.owned()) {
+    for (std::int64_t i = 0; i < run.count; ++i) {
+      if (info_.unwritten.contains(pixels.order().from_ring(run.first + i)))
+        component[run.local + i] = static_cast<T>(unseen);
+    }
+  }
 }
 
 template <class T>
@@ -179,6 +200,7 @@ void Hdf5MapReader::adopt_conventions(std::span<const int> columns, const LocalR
       std::replace(component.data(), component.data() + rings.n_pixels(), bad,
                    static_cast<T>(unseen));
     }
+    if (!info_.unwritten.numbers.empty()) hide_unwritten(rings, component);
     if (columns[c] != info_.flipped_column) continue;
     for (std::int64_t i = 0; i < rings.n_pixels(); ++i) {
       if (!is_unseen(static_cast<double>(component[i]))) component[i] = -component[i];
@@ -202,6 +224,7 @@ std::vector<RingId> Hdf5MapReader::observed_rings() {
         }
       });
     }
+    file.close();
     comm_.sum(listed.data(), grid.n_rings());
   }
   std::vector<RingId> rings;

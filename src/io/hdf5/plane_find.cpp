@@ -14,6 +14,7 @@
 #include "io/hdf5/lat_lon.hpp"
 #include "io/hdf5/plane.hpp"
 #include "io/hdf5/points.hpp"
+#include "io/hdf5/read_apart.hpp"
 #include "io/header_json.hpp"
 #include "ringweave/error.hpp"
 
@@ -244,7 +245,7 @@ bool states_plane_schema(const Hdf5Handle& file, const std::string& path) {
 }
 
 PlaneContent find_plane_content(const Communicator& comm, const std::string& path) {
-  return share_from_root(comm, [&] {
+  const auto find = [&] {
     const bool is_elsewhere = is_on_sphere(path);
     const Hdf5Handle file = open_hdf5(path);
     PlaneContent content;
@@ -253,7 +254,8 @@ PlaneContent find_plane_content(const Communicator& comm, const std::string& pat
     for (const Listed& found : possible_fields(file, path, all_datasets(file, path)))
       content.fields.push_back(found.name);
     return content;
-  });
+  };
+  return share_from_root(comm, [&] { return read_apart(path, find); });
 }
 
 }  // namespace ringweave::detail::inline io

@@ -13,6 +13,7 @@
 #include "distribute/mpi/agree.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/plane.hpp"
+#include "io/hdf5/read_apart.hpp"
 #include "io/header_json.hpp"
 #include "ringweave/error.hpp"
 
@@ -169,7 +170,8 @@ void read_hdf5_plane(const Communicator& comm, const std::string& path, const Pl
                      const PlaneFilePart& part, MapView<T> values, const Hdf5Limits& limits) {
   const std::vector<PlaneCall> calls =
       plane_calls(comm, path, header, part, values.n_components(), values.size(), limits);
-  const PlaneStorage storage = share_from_root(comm, [&] { return inspect_storage(path, header); });
+  const PlaneStorage storage = share_from_root(
+      comm, [&] { return read_apart(path, [&] { return inspect_storage(path, header); }); });
   const std::int64_t n_x = header.x.size;
   {
     Hdf5TransferFile file(comm, path, Hdf5Access::read);
@@ -186,6 +188,7 @@ void read_hdf5_plane(const Communicator& comm, const std::string& path, const Pl
                                           to_size(run.count)));
       });
     }
+    file.close();
   }
   require_values(comm, path, header,
                  agreed(comm, [&] { return bad_rows<T>(header, part, storage.missing, values); }));
@@ -201,8 +204,9 @@ template void read_hdf5_plane(const Communicator&, const std::string&, const Pla
 PlaneFileReader::PlaneFileReader(const Communicator& comm, const std::string& path,
                                  const std::string& field)
     : comm_(comm), path_(path) {
-  detail::Hdf5PlaneInfo info =
-      detail::share_from_root(comm, [&] { return detail::find_hdf5_plane(path, field); });
+  detail::Hdf5PlaneInfo info = detail::share_from_root(comm, [&] {
+    return detail::read_apart(path, [&] { return detail::find_hdf5_plane(path, field); });
+  });
   header_ = std::move(info.header);
   origin_ = std::move(info.origin);
   warnings_ = std::move(info.warnings);

@@ -15,6 +15,7 @@
 #include "io/hdf5/dimensions.hpp"
 #include "io/hdf5/map_header.hpp"
 #include "io/hdf5/plane.hpp"
+#include "io/hdf5/read_apart.hpp"
 #include "io/header_json.hpp"
 #include "io/unit_name.hpp"
 #include "ringweave/error.hpp"
@@ -186,7 +187,8 @@ PointContent find_in_hdf5(const std::string& path) {
 
 PointFile read_hdf5_points(const Communicator& comm, const std::string& path,
                            const Hdf5Limits& limits) {
-  const PointsInfo info = share_from_root(comm, [&] { return read_points_info(path); });
+  const PointsInfo info = share_from_root(
+      comm, [&] { return read_apart(path, [&] { return read_points_info(path); }); });
   PointFile points;
   points.origin = info.origin;
   points.total = info.shapes.front().dims[0];
@@ -199,13 +201,15 @@ PointFile read_hdf5_points(const Communicator& comm, const std::string& path,
     const Hdf5Rows rows(file, info.names[d], info.shapes[d]);
     read_part(comm, rows, 0, points.first,
               points.angles.view().component(static_cast<std::int64_t>(d)), limits);
+    file.close();
   }
   return points;
 }
 
 ValuesFile read_hdf5_values(const Communicator& comm, const std::string& path,
                             std::optional<std::int64_t> n_points, const Hdf5Limits& limits) {
-  const ValuesInfo info = share_from_root(comm, [&] { return read_values_info(path); });
+  const ValuesInfo info = share_from_root(
+      comm, [&] { return read_apart(path, [&] { return read_values_info(path); }); });
   ValuesFile file;
   file.total = info.shape.dims.back();
   require_n_points(path, file.total, n_points);
@@ -222,6 +226,7 @@ ValuesFile read_hdf5_values(const Communicator& comm, const std::string& path,
   const Hdf5Rows rows(opened, values_name, info.shape);
   for (std::int64_t c = 0; c < info.n_components(); ++c)
     read_part(comm, rows, c, file.first, file.values.view().component(c), limits);
+  opened.close();
   return file;
 }
 

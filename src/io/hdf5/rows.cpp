@@ -41,6 +41,10 @@ Hdf5TransferFile::Hdf5TransferFile(const Communicator& comm, const std::string& 
                                    Hdf5Access access)
     : comm_(comm), path_(path), access_(access) {
   agree(comm, [&] {
+    if (access == Hdf5Access::read) {
+      if (!comm.is_root()) check_input_of_other_rank(path);
+      stamp_.emplace(path);
+    }
     raw_ = access == Hdf5Access::read ? RawFile::open_to_read(path) : RawFile::open_to_write(path);
   });
 }
@@ -69,9 +73,18 @@ void Hdf5TransferFile::require_written() const {
 }
 
 void Hdf5TransferFile::close() {
+  if (stamp_) return agree(comm_, [&] { stamp_->require_same(); });
   agree(comm_, [&] { raw_.close(); });
-  if (access_ == Hdf5Access::read) return;
   agree(comm_, [&] { require_written(); });
+}
+
+void Hdf5TransferFile::require_inspected(const Hdf5Shape& shape) const {
+  if (!stamp_) return;
+  if (comm_.is_root()) {
+    stamp_->require_state(shape.file_bytes, shape.modified);
+  } else {
+    require_size_of_root(path_, stamp_->size(), shape.file_bytes);
+  }
 }
 
 Hdf5Rows::Hdf5Rows(Hdf5TransferFile& file, const std::string& name, const Hdf5Shape& shape,
@@ -88,6 +101,7 @@ Hdf5Rows::Hdf5Rows(Hdf5TransferFile& file, const std::string& name, const Hdf5Sh
     });
   }
   agree(file.comm_, [&] {
+    file.require_inspected(shape_);
     number_ = Hdf5Handle(H5Tdecode(shape_.type.data()), H5Tclose);
     if (shape_.layout == Hdf5Shape::Layout::chunked) {
       dataset_ =

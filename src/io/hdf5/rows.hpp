@@ -4,11 +4,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "io/hdf5/file.hpp"
+#include "io/input_file.hpp"
 #include "io/pixel_blocks.hpp"
 #include "io/raw_file.hpp"
 #include "ringweave/communicator.hpp"
@@ -30,8 +32,9 @@ class Hdf5TransferFile {
   /// Opens a file whose datasets have been inspected, or that close_hdf5() wrote. Collective.
   /// Error  DataError (read) or ResourceError (write), agreed.
   Hdf5TransferFile(const Communicator& comm, const std::string& path, Hdf5Access access);
-  /// Closes the file. Each rank reads again what it wrote and compares. Collective. Error
-  /// ResourceError, agreed.
+  /// Ends the transfer: what was read must be as it was; a file that was written is closed, and
+  /// each rank reads again what it wrote and compares. Collective. Error  DataError, ResourceError;
+  /// agreed.
   void close();
 
  private:
@@ -46,10 +49,13 @@ class Hdf5TransferFile {
   /// Opens the file with HDF5 as well, for chunks.
   const Hdf5Handle& library_file();
   void require_written() const;
+  /// Throws a DataError where the file was changed since a dataset was inspected.
+  void require_inspected(const Hdf5Shape& shape) const;
 
   Communicator comm_;
   std::string path_;
   Hdf5Access access_;
+  std::optional<InputStamp> stamp_;  ///< to read
   RawFile raw_;
   Hdf5Handle library_file_;
   std::vector<Written> written_;
