@@ -50,6 +50,7 @@ AlmSource open_source(Run& run, const SourceOptions& options) {
   for (const std::string& warning : header.warnings) run.warn(options.alm + ": " + warning);
   source.choice = choose_components(options.alm, header, options.fields);
   source.lmax = header.lmax;
+  source.mmax = header.mmax;
   source.origin = header.origin;
   source.coordsys = header.coordsys;
   source.precision = header.precision;

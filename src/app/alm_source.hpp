@@ -26,6 +26,7 @@ struct AlmSource {
   std::optional<Spectra> spectra;
   FieldChoice choice;
   int lmax = -1;  ///< of the file
+  int mmax = -1;  ///< of the file
   Precision precision = Precision::double_;
   std::string unit;                   ///< of the map
   double factor = 1;                  ///< by which the a_lm come to have it

@@ -68,11 +68,13 @@ std::shared_ptr<const RingGrid> named_grid(const TransformOptions& options) {
 }
 
 TransformSpec make_spec(const TransformOptions& options, std::shared_ptr<const RingGrid> grid,
-                        const FieldSet& fields, int fallback_lmax) {
+                        const FieldSet& fields, int usual_lmax, int usual_mmax) {
   TransformSpec spec;
-  const int usual = fallback_lmax >= 0 ? fallback_lmax : grid->default_lmax();
+  const int usual = usual_lmax >= 0 ? usual_lmax : grid->default_lmax();
   spec.lmax = options.lmax >= 0 ? options.lmax : usual;
-  spec.mmax = options.mmax >= 0 ? options.mmax : spec.lmax;
+  spec.mmax = options.mmax >= 0 ? options.mmax
+              : usual_mmax >= 0 ? std::min(spec.lmax, usual_mmax)
+                                : spec.lmax;
   if (spec.mmax > spec.lmax) {
     throw UsageError(
         fmt::format("--mmax {} is above --lmax {}; expected at most lmax", spec.mmax, spec.lmax));

@@ -22,10 +22,10 @@ namespace ringweave::detail::inline app {
 /// Returns the grid of --grid or --nside. Error  UsageError when neither or both are given.
 std::shared_ptr<const RingGrid> named_grid(const TransformOptions& options);
 
-/// Checks the options and fills in defaults: lmax of the grid, mmax = lmax. `fallback_lmax` >= 0
-/// replaces the grid's default. Error  UsageError.
+/// Checks the options and fills in defaults: lmax of the grid, mmax = lmax. `usual_lmax` and
+/// `usual_mmax` >= 0 replace them, at most lmax the latter. Error  UsageError.
 TransformSpec make_spec(const TransformOptions& options, std::shared_ptr<const RingGrid> grid,
-                        const FieldSet& fields, int fallback_lmax = -1);
+                        const FieldSet& fields, int usual_lmax = -1, int usual_mmax = -1);
 
 /// Returns the options of --exchange.
 ExchangeOptions exchange_options(const std::string& name);

@@ -95,7 +95,8 @@ void declare_synthesize(CLI::App& command, SynthesizeOptions& options) {
   declare_grid(command, options.transform);
   declare_transform(command, options.transform, {"T", "TQU", "QU"},
                     {"that of the a_lm; with --cl that of the grid, 3 nside - 1 on HEALPix.",
-                     "lmax.", "that of the a_lm; with --cl double."});
+                     "that of the a_lm, but at most lmax; with --cl lmax.",
+                     "that of the a_lm; with --cl double."});
   declare_backend(command, options.transform);
   declare_maps(command, options.maps);
 }

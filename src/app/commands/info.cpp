@@ -3,9 +3,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <numeric>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,8 +17,10 @@
 #include "app/content.hpp"
 #include "app/plane_fields.hpp"
 #include "app/table_input.hpp"
+#include "app/transform_setup.hpp"
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
+#include "distribute/mpi/memory_check.hpp"
 #include "io/file_origin.hpp"
 #include "io/point_files.hpp"
 #include "ringweave/files.hpp"
@@ -30,13 +34,12 @@ const char* name_of(Precision precision) {
   return precision == Precision::single_ ? "single" : "double";
 }
 
-/// Returns the area of every own pixel in units of the mean: the grid's quadrature weights. Empty
-/// where all are 1: on HEALPix, and on grids without weights.
-std::vector<double> pixel_areas(const LocalRings& rings) {
-  const RingGrid& grid = rings.grid();
-  if (grid.nside() > 0 || !has_weights(grid)) return {};
+/// Returns the area of every own pixel in units of the mean of the full grid: its quadrature
+/// weights. Empty where all are 1: on HEALPix, and on grids without weights.
+std::vector<double> pixel_areas(const RingGrid& full, const LocalRings& rings) {
+  if (full.nside() > 0 || !has_weights(full)) return {};
   std::vector<double> areas(to_size(rings.n_pixels()), 1.0);
-  const double mean = 4 * std::numbers::pi / static_cast<double>(grid.n_pixels());
+  const double mean = 4 * std::numbers::pi / static_cast<double>(full.n_pixels());
   for (LocalRing ring{0}; index(ring) < rings.n_rings(); ring = LocalRing{index(ring) + 1}) {
     const Ring& of = rings.ring(ring);
     if (of.weight <= 0) continue;
@@ -45,15 +48,18 @@ std::vector<double> pixel_areas(const LocalRings& rings) {
   return areas;
 }
 
-void describe_column(Run& run, MapReader& reader, int column, View<const double> f,
-                     const std::vector<double>& areas) {
-  double seen = 0;
-  std::int64_t holes = 0;
-  std::int64_t broken = 0;
+/// Sums over the pixels of a column, and its range.
+struct ColumnSums {
+  static constexpr std::size_t n_sums = 5;
+  std::array<double, n_sums>
+      sums{};  ///< of the areas seen, values, their squares, holes, broken ones
   double low = std::numeric_limits<double>::infinity();
-  double high = -low;
-  double sum = 0;
-  double square_sum = 0;
+  double high = -std::numeric_limits<double>::infinity();
+};
+
+ColumnSums sum_up(View<const double> f, const std::vector<double>& areas) {
+  ColumnSums column;
+  auto& [seen, sum, square_sum, holes, broken] = column.sums;
   for (std::int64_t i = 0; i < f.size(); ++i) {
     if (!std::isfinite(f[i])) {
       ++broken;
@@ -62,24 +68,80 @@ void describe_column(Run& run, MapReader& reader, int column, View<const double>
     } else {
       const double area = areas.empty() ? 1.0 : areas[to_size(i)];
       seen += area;
-      low = std::min(low, f[i]);
-      high = std::max(high, f[i]);
+      column.low = std::min(column.low, f[i]);
+      column.high = std::max(column.high, f[i]);
       sum += area * f[i];
       square_sum += area * f[i] * f[i];
     }
   }
-  const Communicator& comm = run.comm;
-  const double all = comm.sum(seen);
-  const double area = all > 0 ? all : 1;
-  const double mean = comm.sum(sum) / area;
-  const double sigma = std::sqrt(std::max(0.0, comm.sum(square_sum) / area - mean * mean));
-  const MapColumn& named = reader.header().columns[to_size(column)];
-  run.print_line(
-      fmt::format("  {:<18} {:<8} min {:.6g}  max {:.6g}  mean {:.6g}  sigma {:.6g}  unseen {}{}",
-                  named.name, named.unit.empty() ? "-" : named.unit, comm.min(low), comm.max(high),
-                  mean, sigma, comm.sum(holes),
-                  comm.sum(broken) > 0 ? fmt::format("  NaN or infinite {}", comm.sum(broken))
-                                       : std::string()));
+  return column;
+}
+
+/// Sums up over all ranks, in one reduction. Collective.
+void sum_over_ranks(const Communicator& comm, std::vector<ColumnSums>& columns) {
+  constexpr std::size_t n_sums = ColumnSums::n_sums;
+  const std::size_t ranges = n_sums * columns.size();  // each rank's in a place of its own
+  const std::size_t own = ranges + 2 * columns.size() * to_size(comm.rank());
+  std::vector<double> numbers(ranges + 2 * columns.size() * to_size(comm.size()));
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    std::copy(columns[c].sums.begin(), columns[c].sums.end(), numbers.data() + n_sums * c);
+    numbers[own + 2 * c] = columns[c].low;
+    numbers[own + 2 * c + 1] = columns[c].high;
+  }
+  comm.sum(numbers.data(), ssize64(numbers));
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    std::copy_n(numbers.data() + n_sums * c, n_sums, columns[c].sums.begin());
+    for (std::size_t at = ranges + 2 * c; at < numbers.size(); at += 2 * columns.size()) {
+      columns[c].low = std::min(columns[c].low, numbers[at]);
+      columns[c].high = std::max(columns[c].high, numbers[at + 1]);
+    }
+  }
+}
+
+std::string describe_column(const MapColumn& named, const ColumnSums& column) {
+  const auto& [seen, sum, square_sum, holes, broken] = column.sums;
+  const double area = seen > 0 ? seen : 1;
+  const double mean = sum / area;
+  const double sigma = std::sqrt(std::max(0.0, square_sum / area - mean * mean));
+  return fmt::format(
+      "  {:<18} {:<8} min {:.6g}  max {:.6g}  mean {:.6g}  sigma {:.6g}  unseen {:.0f}{}",
+      named.name, named.unit.empty() ? "-" : named.unit, column.low, column.high, mean, sigma,
+      holes, broken > 0 ? fmt::format("  NaN or infinite {:.0f}", broken) : std::string());
+}
+
+/// Reads the columns, several at a time, and describes each. Collective.
+void describe_columns(Run& run, const std::string& path, MapReader& reader) {
+  const RingGrid& full = *reader.header().grid;
+  const std::vector<MapColumn>& columns = reader.header().columns;
+  // Of a partial map only the rings with pixels: a file of ten kilobytes may state any NSIDE.
+  const LocalRings rings = bands_of_pixels(run.comm, grid_to_visit(reader, false));
+  const std::int64_t n_pixels = rings.grid().n_pixels();
+  constexpr std::int64_t numbers = std::int64_t{1} << 21;
+  constexpr std::int64_t most_columns = 256;
+  const std::int64_t width =
+      std::min(std::clamp(numbers * run.comm.size() / n_pixels, std::int64_t{1}, most_columns),
+               ssize64(columns));
+  const std::int64_t each = (width + 1) * std::int64_t{sizeof(double)};
+  distribute::require_memory_for(run.comm, each * rings.n_pixels(), "pixels of " + path,
+                                 [&](int n_ranks) { return each * n_pixels / n_ranks; });
+  auto map = agreed(run.comm, [&] { return MapBuffer<double>(width, rings.n_pixels()); });
+  const auto areas = agreed(run.comm, [&] { return pixel_areas(full, rings); });
+  std::vector<int> numbers_of_columns(columns.size());
+  std::iota(numbers_of_columns.begin(), numbers_of_columns.end(), 0);
+  for (std::size_t first = 0; first < columns.size(); first += to_size(width)) {
+    const auto part = std::span<const int>(numbers_of_columns)
+                          .subspan(first, std::min(to_size(width), columns.size() - first));
+    const auto of_part = map.view().components(0, ssize64(part));
+    reader.read(part, rings, of_part);
+    std::vector<ColumnSums> sums;
+    for (std::int64_t c = 0; c < ssize64(part); ++c)
+      sums.push_back(sum_up(MapView<const double>(of_part).component(c), areas));
+    sum_over_ranks(run.comm, sums);
+    for (std::size_t c = 0; c < part.size(); ++c) {
+      sums[c].sums[3] += static_cast<double>(full.n_pixels() - n_pixels);  // holes left out
+      run.print_line(describe_column(columns[to_size(part[c])], sums[c]));
+    }
+  }
 }
 
 /// The processing in one line; with --provenance the whole history and all keywords.
@@ -112,13 +174,7 @@ void describe_map(Run& run, const std::string& path, const InfoOptions& options,
   for (const std::string& warning : header.warnings) run.print_line("  odd: " + warning);
   if (header.grid->nside() == 0 && !has_weights(*header.grid))
     run.print_line("  mean and sigma are over pixels, not over area: the grid has no weights");
-  const LocalRings rings = bands_of_pixels(run.comm, header.grid);
-  auto map = agreed(run.comm, [&] { return MapBuffer<double>(1, rings.n_pixels()); });
-  const auto areas = agreed(run.comm, [&] { return pixel_areas(rings); });
-  for (int column = 0; column < static_cast<int>(header.columns.size()); ++column) {
-    reader.read({&column, 1}, rings, map.view());
-    describe_column(run, reader, column, MapView<const double>(map.view()).component(0), areas);
-  }
+  describe_columns(run, path, reader);
 }
 
 void describe_alm(Run& run, const std::string& path, const InfoOptions& options,

@@ -283,7 +283,8 @@ int synthesize(Run& run, const SynthesizeOptions& asked) {
       run, {options.alm, options.cl, options.cl_kind, options.transform.fields, options.unit});
   const auto grid = output_grid(options);
   options.pixel_window = window_file(run, "--pixel-window", options.pixel_window, *grid);
-  TransformSpec spec = make_spec(options.transform, grid, source.choice.fields, source.lmax);
+  TransformSpec spec =
+      make_spec(options.transform, grid, source.choice.fields, source.lmax, source.mmax);
   choose_backend(run, options.transform, spec);
   const Precision precision = storage_precision(options.transform.precision, source.precision);
   warn_of_short_spectrum(run, options.cl, source, spec.lmax);
