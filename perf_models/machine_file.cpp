@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <initializer_list>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <utility>
@@ -84,9 +86,10 @@ double not_negative(const Json& json) {
 }
 
 int positive(const Json& json) {
-  const int value = json.get<int>();
-  if (value < 1) throw UsageError("expected 1 or more");
-  return value;
+  const double value = json.get<double>();
+  if (!(value >= 1 && value <= std::numeric_limits<int>::max() && value == std::floor(value)))
+    throw UsageError("expected a whole number of 1 or more");
+  return static_cast<int>(value);
 }
 
 std::string text_of(const Json& json) { return json.get<std::string>(); }
@@ -151,7 +154,12 @@ std::string machine_text(const Machine& machine) {
 }
 
 Machine parse_machine(const std::string& text, const std::string& where) {
-  const Json parsed = Json::parse(text, nullptr, false);
+  // Copies of what nests deeper would need more stack than there is.
+  constexpr int most_depth = 16;
+  const auto is_read = [&](int depth, Json::parse_event_t, const Json&) {
+    return depth <= most_depth;
+  };
+  const Json parsed = Json::parse(text, is_read, false);
   if (parsed.is_discarded() || !parsed.is_object() ||
       parsed.value("format", Json()) != format_name) {
     throw DataError(where, std::string("not a machine file (JSON with \"format\": \"") +

@@ -24,7 +24,7 @@ fuzz() {
   # A child runs the inputs; where one ends it, another goes on.
   "$program" "${options[@]}" -fork=1 -ignore_crashes=1 -ignore_ooms=1 -ignore_timeouts=1 \
     -max_total_time="$FUZZ_SECONDS" -artifact_prefix="$found/" "$grown" "tests/fuzz/corpora/$target" 2>&1 |
-    grep -v NEW_FUNC >"$found/log" || true
+    grep -v --line-buffered NEW_FUNC >"$found/log" || true
   for input in "$found"/{crash,leak,oom,timeout}-*; do
     [[ -f $input && ! -f $input.txt && $input != *.txt ]] || continue
     "$program" "${options[@]}" "$input" >"$input.txt" 2>&1 || true

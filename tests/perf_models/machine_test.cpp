@@ -83,10 +83,22 @@ TEST(Machine, RefusesWhatIsNoMachineFileNamingFileAndEntry) {
   EXPECT_THAT(refusal_of(replaced(good, "\"ring_fft\"", "\"ring_ffts\"")),
               HasSubstr("\"ring_fft\": missing"));
   EXPECT_THAT(refusal_of(replaced(good, "\"ranks\": 1", "\"ranks\": 0")), HasSubstr("\"ranks\""));
-  EXPECT_THAT(refusal_of(replaced(good, "\"ranks\": 1", "\"ranks\": \"one\"")),
-              HasSubstr("\"ranks\""));
+  for (const char* ranks : {"\"one\"", "1.5", "1e300", "4294967297"}) {
+    EXPECT_THAT(refusal_of(replaced(good, "\"ranks\": 1", std::string("\"ranks\": ") + ranks)),
+                HasSubstr("\"ranks\""));
+  }
   EXPECT_THAT(refusal_of(replaced(good, "\"long_byte\": ", "\"long_byte\": -")),
               HasSubstr("\"long_byte\""));
+}
+
+TEST(Machine, LeavesOutWhatNestsDeeply) {
+  constexpr std::size_t depth = 1000000;
+  const std::string good = machine_text(typical_machine());
+  const std::string deep = std::string(depth, '[') + std::string(depth, ']');
+  const std::string text = replaced(good, "{", "{\"other\": " + deep + ", ");
+  EXPECT_EQ(machine_text(parse_machine(text, "")), good);
+  EXPECT_THAT(refusal_of(replaced(good, "\"name\": ", "\"name\": " + deep + ", \"was\": ")),
+              HasSubstr("\"name\""));
 }
 
 TEST(Machine, DescribedOnesSayWhatNobodyMeasured) {
