@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Builds the fuzz targets of tests/fuzz and runs each for FUZZ_SECONDS (default 600), FUZZ_JOBS (default 2) at a time.
 #   scripts/fuzz.sh [TARGET ...]      default: the folders of tests/fuzz/corpora
-# Inputs that ended a target lie in build/fuzz/found/TARGET, with what it printed; those that ended it within libhdf5,
-# which are no failure, in build/fuzz/found/TARGET/libhdf5.
+# Inputs that ended a target, and the reports of the sanitizers, lie in build/fuzz/found/TARGET; those of libhdf5, which
+# are no failure, in build/fuzz/found/TARGET/libhdf5.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export program=build/fuzz/tests/fuzz/fuzz OMP_NUM_THREADS=1
@@ -16,24 +16,32 @@ ended_in() {
 
 # Runs a target and sorts what it found.
 fuzz() {
-  local target=$1 found=build/fuzz/found/$1 grown=build/fuzz/grown/$1 options input place
+  local target=$1 found=build/fuzz/found/$1 grown=build/fuzz/grown/$1 options input report place
+  rm -rf "$found"
   mkdir -p "$found/libhdf5" "$grown" "$TMPDIR/$target"
   export FUZZ_TARGET=$target TMPDIR=$TMPDIR/$target
   options=(-timeout=60 -rss_limit_mb=2048 -max_len=20000)
   [[ $target == fits_* ]] && options+=(-dict=tests/fuzz/fits.dict)
   # A child runs the inputs; where one ends it, another goes on.
-  "$program" "${options[@]}" -fork=1 -ignore_crashes=1 -ignore_ooms=1 -ignore_timeouts=1 \
-    -max_total_time="$FUZZ_SECONDS" -artifact_prefix="$found/" "$grown" "tests/fuzz/corpora/$target" 2>&1 |
-    grep -v --line-buffered NEW_FUNC >"$found/log" || true
+  ASAN_OPTIONS=log_path=$found/report "$program" "${options[@]}" -artifact_prefix="$found/" -fork=1 -ignore_crashes=1 \
+    -ignore_ooms=1 -ignore_timeouts=1 -max_total_time="$FUZZ_SECONDS" "$grown" "tests/fuzz/corpora/$target" \
+    2>&1 | grep -v --line-buffered NEW_FUNC >"$found/log" || true
   for input in "$found"/{crash,leak,oom,timeout}-*; do
-    [[ -f $input && ! -f $input.txt && $input != *.txt ]] || continue
-    "$program" "${options[@]}" "$input" >"$input.txt" 2>&1 || true
-    place=$(ended_in "$input.txt")
-    echo "$target: $input ended in ${place:-a place that is not known, or ends nothing alone}"
-    [[ $place != *libhdf5* ]] || mv "$input" "$input.txt" "$found/libhdf5/"
+    [ -f "$input" ] || continue
+    "$program" "${options[@]}" "$input" >"$TMPDIR/alone" 2>&1 || true
+    place=$(ended_in "$TMPDIR/alone")
+    # Where it ends nothing alone, memory that libhdf5 reads beyond its own was there.
+    [[ -n $place && $place != *libhdf5* ]] || mv "$input" "$found/libhdf5/"
+  done
+  for report in "$found"/report.*; do
+    # Others are warnings of memory that there was not.
+    grep -qs '^ *#0 ' "$report" || { rm -f "$report"; continue; }
+    place=$(ended_in "$report")
+    echo "$target: $report: ended in ${place:-a place that is not known}"
+    [[ $place != *libhdf5* ]] || mv "$report" "$found/libhdf5/"
   done
   grep -E '^#[0-9]+: cov' "$found/log" | sed -n "\$s/^/$target: /p"
-  ! compgen -G "$found/*-*.txt" >/dev/null
+  ! compgen -G "$found/*[-.]*" >/dev/null
 }
 export -f fuzz ended_in
 
