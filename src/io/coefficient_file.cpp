@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/checked_cast.hpp"
+#include "base/memory_meter.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "io/degree_rows.hpp"
 #include "io/file_kind.hpp"
@@ -51,7 +52,27 @@ double factor_of(Normalisation normalisation, std::int64_t l, std::int64_t m) {
   return of_order;
 }
 
-/// Adds a coefficient of a line. Error  DataError.
+/// Makes room for all degrees up to that of a line, of which the file may have few. Error
+/// ResourceError when the memory lacks it.
+void make_room(Coefficients& read, const std::string& path, std::int64_t line,
+               std::int64_t degree) {
+  constexpr std::int64_t surely_there = std::int64_t{1} << 24;
+  const std::int64_t size = rows_before(degree + 1, degree + 1);
+  if (ssize64(read.values) >= size) return;
+  // A larger array stands beside the old one, and has room for twice as many.
+  const bool moves = to_size(size) > read.values.capacity();
+  const std::int64_t bytes = moves ? 3 * size * std::int64_t{sizeof read.values[0]} : 0;
+  if (bytes > surely_there && bytes > std::min(available_bytes(), available_bytes_of_process())) {
+    throw ResourceError(
+        fmt::format("{}, line {}: coefficients up to l = {} need {:.3g} GB, which "
+                    "this rank does not have; start it on a larger node",
+                    path, line, degree, static_cast<double>(bytes) / 1e9));
+  }
+  read.values.resize(to_size(size));
+  read.is_set.resize(to_size(size));
+}
+
+/// Adds a coefficient of a line. Error  DataError; ResourceError.
 void add(Coefficients& read, const std::string& path, std::int64_t line, double l, double m,
          std::complex<double> value) {
   if (!(l >= 0 && l <= most_degrees && m >= 0 && m <= l) || l != std::floor(l) ||
@@ -63,11 +84,7 @@ void add(Coefficients& read, const std::string& path, std::int64_t line, double 
   const auto degree = static_cast<std::int64_t>(l);
   const std::size_t at = to_size(rows_before(degree, degree) + static_cast<std::int64_t>(m));
   if (degree > read.header.lmax) read.header.lmax = static_cast<int>(degree);
-  const std::size_t size = to_size(rows_before(degree + 1, degree + 1));
-  if (read.values.size() < size) {
-    read.values.resize(size);
-    read.is_set.resize(size);
-  }
+  make_room(read, path, line, degree);
   if (read.is_set[at])
     throw DataError(path, fmt::format("line {}: l = {}, m = {} is there already", line, l, m));
   if (m == 0 && value.imag() != 0)

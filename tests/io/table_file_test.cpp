@@ -10,6 +10,7 @@
 #include "io/text_table.hpp"
 #include "io_support.hpp"
 #include "ringweave/files.hpp"
+#include "support/address_space_limit.hpp"
 
 namespace ringweave::detail {
 namespace {
@@ -286,6 +287,13 @@ TEST_F(TableFile, KernelsAscendFromTheCentre) {
   expect_error(ErrorKind::data, "has 3 columns", bad("0 1 1\n0.1 1 1\n"));
   expect_error(ErrorKind::data, "line 2: 'inf' is not finite", bad("0 1\n0.1 inf\n"));
   expect_error(ErrorKind::data, "rows", bad("0 1\n"));
+}
+
+TEST_F(TableFile, CoefficientsOfADegreeBeyondTheMemoryAreRefused) {
+  const std::string path = file("a.gfc", "end_of_head\ngfc 2 0 1 0\ngfc 65535 0 1 0\n");
+  const test::AddressSpaceLimit limit(std::int64_t{1} << 31);
+  expect_error(ErrorKind::resource, "line 3: coefficients up to l = 65535",
+               [&] { open_alm(comm_, path); });
 }
 
 TEST_F(TableFile, TheExampleSpectrumIsRead) {
