@@ -11,7 +11,7 @@
 namespace ringweave::detail::inline base {
 namespace {
 
-constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
 
 /// Names of the files of a version.
 struct Version {
@@ -102,10 +102,10 @@ std::int64_t cached_bytes(const std::string& folder, const Version& version) {
 }
 
 std::int64_t bytes_left_in(const std::string& folder, const Version& version) {
-  std::int64_t limit = unlimited;
+  std::int64_t limit = no_limit;
   for (const std::string& name : version.limits)
-    limit = std::min(limit, number_in(folder + "/" + name).value_or(unlimited));
-  if (limit == unlimited) return unlimited;
+    limit = std::min(limit, number_in(folder + "/" + name).value_or(no_limit));
+  if (limit == no_limit) return no_limit;
   const std::int64_t used = number_in(folder + "/" + version.used).value_or(0);
   return std::max<std::int64_t>(0, limit - used + std::min(used, cached_bytes(folder, version)));
 }
@@ -113,7 +113,7 @@ std::int64_t bytes_left_in(const std::string& folder, const Version& version) {
 }  // namespace
 
 std::int64_t control_group_bytes(const std::string& root) {
-  std::int64_t least = unlimited;
+  std::int64_t least = no_limit;
   for (const Version& version : versions()) {
     const std::optional<Mount> mount = mount_of(version, root);
     const std::optional<std::string> group = group_of(version, root);

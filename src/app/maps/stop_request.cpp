@@ -3,13 +3,19 @@
 
 #include <csignal>
 #include <cstdint>
+#include <ctime>
 
+#include "app/launcher_check.hpp"
 #include "base/temporary_files.hpp"
 
 namespace ringweave::detail::inline app {
 namespace {
 
 volatile std::sig_atomic_t was_asked = 0;
+volatile std::sig_atomic_t is_one_of_many = 0;
+
+/// Open MPI kills the other ranks as soon as the first has ended.
+constexpr timespec time_of_others{0, 300'000'000};
 
 void listen(int signal, void (*handler)(int), int flags) {
   struct sigaction action {};
@@ -23,6 +29,7 @@ void listen(int signal, void (*handler)(int), int flags) {
 /// Ends the process as if the signal had no handler.
 void end(int signal) {
   remove_temporary_files();
+  if (is_one_of_many != 0) nanosleep(&time_of_others, nullptr);
   raise(signal);
 }
 
@@ -38,6 +45,7 @@ void note_once(int signal) {
 }  // namespace
 
 void clean_up_at_signals() {
+  is_one_of_many = is_launched() ? 1 : 0;
   for (const int signal : {SIGTERM, SIGINT, SIGHUP}) {
     struct sigaction present {};
     const bool is_ignored =
