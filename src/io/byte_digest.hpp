@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -9,38 +10,57 @@
 
 namespace ringweave::detail::inline io {
 
-/// A checksum of bytes in their order, as fast as memory: eight sums, each of every eighth word. It
-/// finds damage; it does not withstand intent.
+/// A checksum of bytes in their order and of their number, as fast as memory: eight sums, each of
+/// every eighth word. It finds damage; it does not withstand intent.
 class ByteDigest {
  public:
-  /// Adds bytes. All but the last call add a multiple of 64.
+  /// Adds bytes. How they are cut into parts does not matter.
   void add(std::span<const std::byte> bytes) {
-    while (bytes.size() >= block) {
-      for (std::size_t i = 0; i < sums_.size(); ++i) {
-        std::uint64_t word = 0;
-        std::memcpy(&word, bytes.data() + i * sizeof word, sizeof word);
-        sums_[i] = (sums_[i] ^ word) * factor;
-        sums_[i] ^= sums_[i] >> 29;
-      }
-      bytes = bytes.subspan(block);
+    n_bytes_ += bytes.size();
+    if (n_held_ > 0) {
+      const std::size_t count = std::min(bytes.size(), block - n_held_);
+      hold(bytes.first(count));
+      bytes = bytes.subspan(count);
+      if (n_held_ < block) return;
+      add_block(held_);
+      n_held_ = 0;
     }
-    if (bytes.empty()) return;
-    std::array<std::byte, block> last{};
-    std::memcpy(last.data(), bytes.data(), bytes.size());
-    last.back() = static_cast<std::byte>(bytes.size());
-    add(last);
+    for (; bytes.size() >= block; bytes = bytes.subspan(block)) add_block(bytes.first<block>());
+    hold(bytes);
   }
 
   std::uint64_t value() const {
-    std::uint64_t all = 0;
-    for (const std::uint64_t sum : sums_) all = (all ^ sum ^ (all >> 31)) * factor;
-    return all ^ (all >> 32);
+    ByteDigest all = *this;
+    std::fill(all.held_.begin() + static_cast<std::ptrdiff_t>(n_held_), all.held_.end(),
+              std::byte{0});
+    if (n_held_ > 0) all.add_block(all.held_);
+    std::uint64_t sum = n_bytes_;
+    for (const std::uint64_t one : all.sums_) sum = (sum ^ one ^ (sum >> 31)) * factor;
+    return sum ^ (sum >> 32);
   }
 
  private:
   static constexpr std::size_t block = 64;
   static constexpr std::uint64_t factor = 0x9e3779b97f4a7c15u;
+
+  void add_block(std::span<const std::byte, block> bytes) {
+    for (std::size_t i = 0; i < sums_.size(); ++i) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, bytes.data() + i * sizeof word, sizeof word);
+      sums_[i] = (sums_[i] ^ word) * factor;
+      sums_[i] ^= sums_[i] >> 29;
+    }
+  }
+  /// Keeps bytes for a block that is not full yet.
+  void hold(std::span<const std::byte> bytes) {
+    std::copy(bytes.begin(), bytes.end(), held_.begin() + static_cast<std::ptrdiff_t>(n_held_));
+    n_held_ += bytes.size();
+  }
+
   std::array<std::uint64_t, 8> sums_{1, 2, 3, 4, 5, 6, 7, 8};
+  std::array<std::byte, block> held_{};  ///< the beginning of a block
+  std::size_t n_held_ = 0;
+  std::uint64_t n_bytes_ = 0;
 };
 
 }  // namespace ringweave::detail::inline io

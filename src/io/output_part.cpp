@@ -2,7 +2,6 @@
 #include "io/output_part.hpp"
 
 #include <fmt/format.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <utility>
@@ -59,7 +58,7 @@ void require_length(const std::string& path, std::int64_t bytes) {
 }
 
 OutputPart::OutputPart(RawFile file, std::int64_t begin)
-    : file_(std::move(file)), begin_(begin), end_(begin), sum_(crc_with(0, {})) {}
+    : file_(std::move(file)), begin_(begin), end_(begin) {}
 
 OutputPart OutputPart::of_new_file(const std::string& path) { return {RawFile::create(path), 0}; }
 
@@ -69,16 +68,16 @@ OutputPart OutputPart::of_shared_file(const std::string& path, std::int64_t begi
 
 void OutputPart::write(std::string_view text) {
   const std::span<const std::byte> bytes = std::as_bytes(std::span(text));
-  sum_ = crc_with(sum_, bytes);
+  written_.add(bytes);
   file_.write(end_, bytes);
   end_ += ssize64(bytes);
 }
 
 void OutputPart::verify() const {
-  unsigned long sum = 0;
+  ByteDigest stored;
   read_again(open_again(file_.path()), begin_, end_,
-             [&](std::span<const std::byte> bytes) { sum = crc_with(sum, bytes); });
-  if (sum != sum_) refuse_as_lost(file_.path(), "");
+             [&](std::span<const std::byte> bytes) { stored.add(bytes); });
+  if (stored.value() != written_.value()) refuse_as_lost(file_.path(), "");
 }
 
 void write_whole_file(const std::string& path, std::string_view content) {
@@ -87,10 +86,6 @@ void write_whole_file(const std::string& path, std::string_view content) {
   file.close();
   file.verify();
   require_length(path, file.end());
-}
-
-unsigned long crc_with(unsigned long crc, std::span<const std::byte> bytes) {
-  return crc32_z(crc, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
 }
 
 }  // namespace ringweave::detail::inline io

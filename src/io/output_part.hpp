@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "io/byte_digest.hpp"
 #include "io/raw_file.hpp"
 
 namespace ringweave::detail::inline io {
@@ -18,8 +19,8 @@ namespace ringweave::detail::inline io {
 /// Opens a file that was just written. Error  ResourceError, not DataError.
 RawFile open_again(const std::string& path);
 
-/// Passes bytes [begin, end) of such a file to `take`, in blocks of a multiple of 64 bytes but for
-/// the last one. Error  ResourceError also for a file that ends before.
+/// Passes bytes [begin, end) of such a file to `take`, in blocks of a mebibyte but for the last
+/// one. Error  ResourceError also for a file that ends before.
 void read_again(const RawFile& file, std::int64_t begin, std::int64_t end,
                 const std::function<void(std::span<const std::byte>)>& take);
 
@@ -53,13 +54,10 @@ class OutputPart {
   RawFile file_;
   std::int64_t begin_;
   std::int64_t end_;
-  unsigned long sum_;  ///< CRC-32
+  ByteDigest written_;
 };
 
 /// Writes a file at once and compares it with what is on disk.
 void write_whole_file(const std::string& path, std::string_view content);
-
-/// Adds bytes to a CRC-32, which begins with 0.
-unsigned long crc_with(unsigned long crc, std::span<const std::byte> bytes);
 
 }  // namespace ringweave::detail::inline io

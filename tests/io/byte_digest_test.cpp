@@ -33,8 +33,11 @@ TEST(ByteDigest, TellsEveryBitAndTheLength) {
       EXPECT_NE(digest_of(bytes), whole) << count << " " << bit;
       bytes[bit / 8] ^= static_cast<std::byte>(1 << (bit % 8));
     }
-    bytes.push_back(std::byte{0});
-    EXPECT_NE(digest_of(bytes), whole) << count;
+    for (const std::size_t last : {std::size_t{0}, count}) {
+      bytes.push_back(static_cast<std::byte>(last));
+      EXPECT_NE(digest_of(bytes), whole) << count << " " << last;
+      bytes.pop_back();
+    }
   }
 }
 
@@ -47,10 +50,14 @@ TEST(ByteDigest, TellsTheOrderOfBlocks) {
 
 TEST(ByteDigest, MayBeAddedInParts) {
   const std::vector<std::byte> bytes = some_bytes(1000);
-  ByteDigest parts;
-  parts.add(std::span(bytes).first(640));
-  parts.add(std::span(bytes).subspan(640));
-  EXPECT_EQ(parts.value(), digest_of(bytes));
+  for (const std::size_t length : {1u, 5u, 63u, 64u, 65u, 130u, 640u}) {
+    ByteDigest parts;
+    for (std::size_t at = 0; at < bytes.size(); at += length) {
+      parts.add({});
+      parts.add(std::span(bytes).subspan(at, std::min(length, bytes.size() - at)));
+    }
+    EXPECT_EQ(parts.value(), digest_of(bytes)) << length;
+  }
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include <span>
 #include <vector>
 
+#include "io/byte_digest.hpp"
 #include "io/output_part.hpp"
 #include "ringweave/error.hpp"
 
@@ -56,7 +57,8 @@ PlainSum pack_in_place(const std::string& path) {
         fmt::format("{}: cannot be gzipped: {}", path, std::strerror(errno == 0 ? EIO : errno)));
   };
   const RawFile plain = open_again(path);
-  PlainSum sum{plain.size(), 0};
+  const std::int64_t n_bytes = plain.size();
+  ByteDigest digest;
   std::error_code ignored;
   const std::filesystem::perms mode = std::filesystem::status(path, ignored).permissions();
   errno = 0;
@@ -65,15 +67,15 @@ PlainSum pack_in_place(const std::string& path) {
   GzFile out(gzopen(path.c_str(), "wbxe6"));  // a new file
   if (!out) throw failed();
   std::filesystem::permissions(path, mode, ignored);
-  read_again(plain, 0, sum.bytes, [&](std::span<const std::byte> bytes) {
+  read_again(plain, 0, n_bytes, [&](std::span<const std::byte> bytes) {
     // zlib may hold a pointer to these bytes until its file is closed.
     kept.assign(bytes.begin(), bytes.end());
-    sum.crc = crc_with(sum.crc, bytes);
+    digest.add(bytes);
     const auto length = static_cast<unsigned>(bytes.size());
     if (gzwrite(out.get(), kept.data(), length) != static_cast<int>(length)) throw failed();
   });
   if (gzclose(out.release()) != Z_OK) throw failed();
-  return sum;
+  return {n_bytes, digest.value()};
 }
 
 void verify_packed(const std::string& path, const PlainSum& plain) {
@@ -81,18 +83,19 @@ void verify_packed(const std::string& path, const PlainSum& plain) {
   const GzFile file(gzopen(path.c_str(), "rbe"));
   if (!file)
     throw ResourceError(fmt::format("{}: cannot be read again: {}", path, std::strerror(errno)));
-  PlainSum sum;
+  std::int64_t n_bytes = 0;
+  ByteDigest digest;
   int error = Z_OK;
   while (true) {
     const int count = gzread(file.get(), chunk.data(), static_cast<unsigned>(chunk.size()));
     gzerror(file.get(), &error);
     if (count <= 0 || error != Z_OK) break;
-    sum.bytes += count;
-    sum.crc = crc_with(sum.crc, std::span(chunk).first(static_cast<std::size_t>(count)));
+    n_bytes += count;
+    digest.add(std::span(chunk).first(static_cast<std::size_t>(count)));
   }
   // Plain bytes pass through gzread() unchanged.
-  if (error != Z_OK || gzdirect(file.get()) != 0 || sum.bytes != plain.bytes ||
-      sum.crc != plain.crc)
+  if (error != Z_OK || gzdirect(file.get()) != 0 || n_bytes != plain.bytes ||
+      digest.value() != plain.digest)
     refuse_as_lost(path, "");
 }
 

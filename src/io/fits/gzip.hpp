@@ -16,10 +16,10 @@ std::int64_t gunzipped_bytes(const std::string& path, std::int64_t limit);
 /// Error  ResourceError when it cannot be written; `path` is then incomplete.
 void gzip_file(const std::string& path);
 
-/// Length and CRC-32 of the bytes of a file before it was packed.
+/// Length and ByteDigest of a file before it was packed.
 struct PlainSum {
   std::int64_t bytes = 0;
-  unsigned long crc = 0;
+  std::uint64_t digest = 0;
 };
 
 /// Compresses a file in place, without a comparison; the rest as gzip_file().
