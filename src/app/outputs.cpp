@@ -6,6 +6,7 @@
 
 #include <filesystem>
 
+#include "base/temporary_files.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "io/file_kind.hpp"
 #include "ringweave/error.hpp"
@@ -13,8 +14,9 @@
 namespace ringweave::detail::inline app {
 namespace {
 
-/// Each holds a file open.
+/// Each holds a file open, and a name of a temporary file; outputs that are written need some too.
 constexpr std::size_t most_claims = 64;
+static_assert(most_claims <= TemporaryFile::most / 2);
 
 void require_kind(const std::string& path, OutputContent content) {
   if (content == OutputContent::report) return;

@@ -49,9 +49,9 @@ class Outputs {
   void keep(const std::string& path) {
     if (comm_.is_root() && !path.empty()) inputs_.insert(one_file(path));
   }
-  /// Checks all outputs that were announced, when options and inputs are known to be right. Error
-  /// UsageError (an input, exists, not a regular file), ResourceError (cannot be written).
-  /// Until commit() no other run can write them.
+  /// Checks all outputs that were announced, when options and inputs are known to be right. Until
+  /// commit() no other run can write the first 64 of them. Error  UsageError (an input, exists, not
+  /// a regular file, of another run), ResourceError (cannot be written).
   void require_writable();
   /// Returns the output to write to; the reference is valid until commit().
   AtomicOutput& begin(const std::string& path);

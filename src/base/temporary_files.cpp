@@ -18,15 +18,14 @@ struct Slot {
   std::array<char, PATH_MAX> path{};
 };
 
-constexpr int n_slots = 64;
 constexpr int no_slot = -1;
-std::array<Slot, n_slots> slots;
+std::array<Slot, TemporaryFile::most> slots;
 
 }  // namespace
 
 TemporaryFile::TemporaryFile(const std::string& path) : slot_(no_slot) {
   if (path.size() >= PATH_MAX) return;
-  for (int i = 0; i < n_slots; ++i) {
+  for (int i = 0; i < most; ++i) {
     Slot& slot = slots[static_cast<std::size_t>(i)];
     if (slot.is_taken.exchange(true)) continue;
     std::memcpy(slot.path.data(), path.c_str(), path.size() + 1);

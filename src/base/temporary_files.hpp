@@ -5,10 +5,11 @@
 
 namespace ringweave::detail::inline base {
 
-/// Names a file that must not outlive this process, until it is destroyed. Holds a few such names;
-/// more are not kept. Any thread may have some.
+/// Names a file that must not outlive this process, until it is destroyed. Names beyond `most` are
+/// not kept. Any thread may have some.
 class TemporaryFile {
  public:
+  static constexpr int most = 256;
   explicit TemporaryFile(const std::string& path);
   ~TemporaryFile();
   TemporaryFile(const TemporaryFile&) = delete;
