@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "io/written_file.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -16,6 +15,7 @@
 #include "io/fits/header.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/file.hpp"
+#include "io/hdf5/read_apart.hpp"
 #include "io/input_file.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/files.hpp"
@@ -60,10 +60,13 @@ WrittenFile stated(const std::string& creator, const std::string& config_json,
 }
 
 WrittenFile of_hdf5(const std::string& path) {
-  const Hdf5Handle file = open_hdf5(path);
-  const Hdf5AttributeReader root(file, path);
-  return stated(root.text_or_empty("creator"), root.text_or_empty("config_json"),
-                root.text_or_empty("input"));
+  const auto [creator, config_json, input] = read_apart(path, [&] {
+    const Hdf5Handle file = open_hdf5(path);
+    const Hdf5AttributeReader root(file, path);
+    return std::array{root.text_or_empty("creator"), root.text_or_empty("config_json"),
+                      root.text_or_empty("input")};
+  });
+  return stated(creator, config_json, input);
 }
 
 WrittenFile of_fits(const std::string& path) {

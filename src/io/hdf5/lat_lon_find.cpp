@@ -143,6 +143,11 @@ void add_planes(const Hdf5Handle& file, const std::string& path, const Variable&
   Hdf5LatLonInfo::Plane plane{variable.name, 0, variable.shape, 1, 0, {}, false};
   plane.scale = attributes.real("scale_factor").value_or(1);
   plane.offset = attributes.real("add_offset").value_or(0);
+  if (!std::isfinite(plane.scale) || !std::isfinite(plane.offset)) {
+    throw DataError(path, fmt::format("/{} has scale_factor {} and add_offset {}; expected finite "
+                                      "numbers",
+                                      variable.name, plane.scale, plane.offset));
+  }
   plane.holes = {unseen};
   for (const double hole : attributes.missing_values()) {
     plane.nan_is_hole = plane.nan_is_hole || std::isnan(hole);
