@@ -24,13 +24,7 @@
 #include "ringweave/communicator.hpp"
 #include "ringweave/error.hpp"
 #include "ringweave/files.hpp"
-
-// Options for AddressSanitizer, as in tests/io/hdf5_hostile_test.cpp: libhdf5 1.10 itself reads
-// past the end of forged attributes.
-extern "C" const char* __asan_default_suppressions();
-extern "C" const char* __asan_default_suppressions() {
-  return "interceptor_via_lib:libhdf5_openmpi\n";
-}
+#include "support/libhdf5_suppressions.hpp"
 
 namespace ringweave::detail::test {
 namespace {

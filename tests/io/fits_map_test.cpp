@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <gmock/gmock.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <cmath>
-#include <csignal>
 #include <fstream>
 #include <iterator>
 #include <limits>
@@ -13,6 +11,7 @@
 #include "base/checked_cast.hpp"
 #include "io/fits_fixture.hpp"
 #include "ringweave/files.hpp"
+#include "support/file_size_limit.hpp"
 
 namespace ringweave::detail {
 namespace {
@@ -360,19 +359,14 @@ TEST_F(FitsMap, WithAValueBeyondSinglePrecisionIsRefusedAsSingle) {
 }
 
 TEST_F(FitsMap, OnAFullDiskIsAResourceErrorOnEveryRank) {
-  rlimit before{};
-  getrlimit(RLIMIT_FSIZE, &before);
-  const rlimit small{20000, before.rlim_max};
-  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
   for (const std::int64_t nside : {16, 128}) {
-    setrlimit(RLIMIT_FSIZE, &small);
     const auto grid = healpix(nside);
-    const CaughtError error =
-        error_of([&] { write<double>("map.fits", map_header(grid, 1), my_rings(grid)); });
-    setrlimit(RLIMIT_FSIZE, &before);
+    const CaughtError error = error_of([&] {
+      const test::FileSizeLimit small(20000);
+      write<double>("map.fits", map_header(grid, 1), my_rings(grid));
+    });
     EXPECT_EQ(error.kind, ErrorKind::resource) << error.message;
   }
-  std::signal(SIGXFSZ, handler);
 }
 
 }  // namespace

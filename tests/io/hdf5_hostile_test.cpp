@@ -1,32 +1,25 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <complex>
-#include <csignal>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <random>
 
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "io/hdf5/attributes.hpp"
-#include "io/hdf5/fields.hpp"
 #include "io/hdf5/file.hpp"
 #include "io/hdf5/rows.hpp"
-#include "io/row_redistribution.hpp"
 #include "io_support.hpp"
 #include "ringweave/files.hpp"
-
-// Options for AddressSanitizer: libhdf5 1.10 itself reads past the end of forged attributes, which
-// we cannot fix.
-extern "C" const char* __asan_default_suppressions();
-extern "C" const char* __asan_default_suppressions() {
-  return "interceptor_via_lib:libhdf5_openmpi\n";
-}
+#include "support/file_size_limit.hpp"
+#include "support/libhdf5_suppressions.hpp"
 
 // Every error must be the same on all ranks and leave none waiting: a hang ends the test at its
 // time limit.
@@ -61,6 +54,13 @@ class Hdf5FromStrangers : public testing::Test {
     const std::vector<double> map = test::pixel_values<double>(rings_, 1);
     write_map(comm_, path_, IfExists::overwrite, header, test::sample_provenance(), rings_,
               MapView<const double>(map.data(), 1, rings_.n_pixels()));
+  }
+  /// Writes it and returns its bytes on all ranks.
+  std::string good_map() {
+    write_good_map();
+    std::string bytes;
+    test::on_root(comm_, [&] { bytes = test::bytes_of(path_); });
+    return comm_.broadcast(bytes, 0);
   }
   void read() {
     const auto reader = open_map(comm_, path_);
@@ -111,10 +111,7 @@ TEST_F(Hdf5FromStrangers, MissingFilesAndThingsThatAreNotFiles) {
 }
 
 TEST_F(Hdf5FromStrangers, FilesCutShortAnywhereAreErrors) {
-  write_good_map();
-  std::string whole;
-  test::on_root(comm_, [&] { whole = test::bytes_of(path_); });
-  whole = comm_.broadcast(whole, 0);
+  const std::string whole = good_map();
   const std::size_t n_cuts = 24;
   for (std::size_t cut = 0; cut < n_cuts; ++cut) {
     const std::size_t length = cut + 1 == n_cuts ? whole.size() - 1 : whole.size() * cut / n_cuts;
@@ -124,10 +121,7 @@ TEST_F(Hdf5FromStrangers, FilesCutShortAnywhereAreErrors) {
 }
 
 TEST_F(Hdf5FromStrangers, FlippedBytesNeitherHangNorCrash) {
-  write_good_map();
-  std::string whole;
-  test::on_root(comm_, [&] { whole = test::bytes_of(path_); });
-  whole = comm_.broadcast(whole, 0);
+  const std::string whole = good_map();
   std::mt19937 random(20260101);
   for (int i = 0; i < 60; ++i) {
     std::string broken = whole;
@@ -148,10 +142,7 @@ std::string eight_bytes(std::uint64_t number) {
 }
 
 TEST_F(Hdf5FromStrangers, TextsInADamagedHeapAreRefused) {
-  write_good_map();
-  std::string whole;
-  test::on_root(comm_, [&] { whole = test::bytes_of(path_); });
-  whole = comm_.broadcast(whole, 0);
+  const std::string whole = good_map();
   const std::size_t heap = whole.find("GCOL");
   const std::size_t to_heap = whole.find(eight_bytes(heap), whole.find("ORDERING"));
   ASSERT_NE(heap, std::string::npos);
@@ -316,6 +307,20 @@ TEST_F(Hdf5FromStrangers, PixelListsMustAscendOnTheSky) {
   expect_data_error("expected 0 to 191");
 }
 
+TEST_F(Hdf5FromStrangers, ScalesAndOffsetsMustBeFinite) {
+  path_ = folder_ / "map.nc";
+  rings_ = deal_rings(std::make_shared<const RingGrid>(RingGrid::from_name("fejer:8")), comm_);
+  for (const char* name : {"scale_factor", "add_offset"}) {
+    write_good_map();
+    EXPECT_NO_THROW(read());
+    change([&](const Hdf5Handle& file) {
+      const Hdf5Handle map(H5Dopen2(file.id(), "TEMPERATURE", H5P_DEFAULT), H5Dclose);
+      Hdf5AttributeWriter(map, path_).real(name, std::nan(""));
+    });
+    expect_data_error("/TEMPERATURE has scale_factor");
+  }
+}
+
 TEST_F(Hdf5FromStrangers, GridsMustAgreeWithTheirName) {
   rings_ = deal_rings(std::make_shared<const RingGrid>(RingGrid::gauss_legendre(6)), comm_);
   write_good_map();
@@ -344,17 +349,12 @@ TEST_F(Hdf5FromStrangers, MapsAlmAndSpectraAreNotTakenForEachOther) {
 }
 
 TEST_F(Hdf5FromStrangers, AFullDiskIsAResourceErrorAndLeavesTheOldFile) {
-  write_good_map();
-  std::string before;
-  test::on_root(comm_, [&] { before = test::bytes_of(path_); });
-  std::signal(SIGXFSZ, SIG_IGN);
-  rlimit old{};
-  getrlimit(RLIMIT_FSIZE, &old);
-  const rlimit small{20000, old.rlim_max};
+  const std::string before = good_map();
   rings_ = deal_rings(std::make_shared<const RingGrid>(RingGrid::healpix(64)), comm_);
-  setrlimit(RLIMIT_FSIZE, &small);
-  const test::Thrown thrown = test::thrown_by([&] { write_good_map(); });
-  setrlimit(RLIMIT_FSIZE, &old);
+  const test::Thrown thrown = test::thrown_by([&] {
+    const test::FileSizeLimit small(20000);
+    write_good_map();
+  });
   EXPECT_EQ(thrown.kind, ErrorKind::resource) << thrown.message;
   test::on_root(comm_, [&] {
     EXPECT_TRUE(test::bytes_of(path_) == before);
@@ -366,20 +366,16 @@ TEST_F(Hdf5FromStrangers, AWriteThatFailsOnOneRankFailsOnAll) {
   const std::int64_t length = 300000;
   const Hdf5Shape shape{{1, length}, Hdf5Shape::Number::real, 8, Hdf5Shape::Layout::contiguous};
   create_map(shape);
-  std::signal(SIGXFSZ, SIG_IGN);
-  rlimit old{};
-  getrlimit(RLIMIT_FSIZE, &old);
-  const rlimit small{100000, old.rlim_max};
   const std::int64_t count = length / comm_.size();
   const RowRun run{count * comm_.rank(), count};
   const std::vector<double> values(to_size(count), 1.0);
   const test::Thrown thrown = test::thrown_by([&] {
     Hdf5TransferFile file(comm_, path_, Hdf5Access::write);
     const Hdf5Rows rows(file, "map", shape);
-    if (comm_.rank() == comm_.size() - 1) setrlimit(RLIMIT_FSIZE, &small);
+    std::optional<test::FileSizeLimit> small;
+    if (comm_.rank() == comm_.size() - 1) small.emplace(100000);
     agree(comm_, [&] { rows.write(0, std::span(&run, 1), std::span<const double>(values)); });
   });
-  setrlimit(RLIMIT_FSIZE, &old);
   EXPECT_EQ(thrown.kind, ErrorKind::resource);
   EXPECT_NE(thrown.message.find("writing failed"), std::string::npos) << thrown.message;
 }

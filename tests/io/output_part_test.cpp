@@ -2,19 +2,16 @@
 #include "io/output_part.hpp"
 
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 
-#include <csignal>
-#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <random>
 #include <string>
-#include <vector>
 
 #include "io/fits/gzip.hpp"
 #include "support/expect_error.hpp"
+#include "support/file_size_limit.hpp"
 
 namespace ringweave::detail {
 namespace {
@@ -153,33 +150,13 @@ TEST_F(Outputs, ThatUnpackToSomethingElseAreErrors) {
   expect_error(ErrorKind::resource, lost, [&] { verify_packed(file("a.gz"), sum); });
 }
 
-/// Limits the sizes of files, as a disk that fills up; undone at the end.
-class FileLimit {
- public:
-  explicit FileLimit(rlim_t bytes) : signal_(std::signal(SIGXFSZ, SIG_IGN)) {
-    ::getrlimit(RLIMIT_FSIZE, &before_);
-    const rlimit now{bytes, before_.rlim_max};
-    ::setrlimit(RLIMIT_FSIZE, &now);
-  }
-  ~FileLimit() {
-    ::setrlimit(RLIMIT_FSIZE, &before_);
-    std::signal(SIGXFSZ, signal_);
-  }
-  FileLimit(const FileLimit&) = delete;
-  FileLimit& operator=(const FileLimit&) = delete;
-
- private:
-  rlimit before_{};
-  void (*signal_)(int);
-};
-
 TEST_F(Outputs, ThatDoNotFitWhenPackedAreErrorsThatLeaveNoOtherFile) {
   for (const rlim_t limit : {rlim_t{0}, rlim_t{1000}, rlim_t{2'500'000}}) {
     put(file("a.gz"), noise(5'000'000));
-    const test::Thrown thrown = [&] {
-      const FileLimit small(limit);
-      return test::thrown_by([&] { gzip_file(file("a.gz")); });
-    }();
+    const test::Thrown thrown = test::thrown_by([&] {
+      const test::FileSizeLimit small(limit);
+      gzip_file(file("a.gz"));
+    });
     EXPECT_EQ(thrown.kind, ErrorKind::resource) << limit;
     EXPECT_NE(thrown.message.find("a.gz: cannot be gzipped: File too large"), std::string::npos)
         << thrown.message;

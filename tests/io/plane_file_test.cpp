@@ -12,13 +12,7 @@
 #include "io/hdf5/dimensions.hpp"
 #include "io/hdf5/plane.hpp"
 #include "point_support.hpp"
-
-// Options for AddressSanitizer: libhdf5 1.10 itself reads past the end of forged attributes, which
-// we cannot fix.
-extern "C" const char* __asan_default_suppressions();
-extern "C" const char* __asan_default_suppressions() {
-  return "interceptor_via_lib:libhdf5_openmpi\n";
-}
+#include "support/libhdf5_suppressions.hpp"
 
 namespace ringweave::detail {
 namespace {

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 
 #include <cmath>
-#include <csignal>
 #include <filesystem>
 #include <numeric>
 
@@ -12,6 +10,7 @@
 #include "io/point_files.hpp"
 #include "io/point_text.hpp"
 #include "point_support.hpp"
+#include "support/file_size_limit.hpp"
 
 namespace ringweave::detail {
 namespace {
@@ -231,17 +230,13 @@ TEST_F(ValuesFiles, OutputsMustBeOfAKnownKindAndNew) {
 }
 
 TEST_F(ValuesFiles, AFullDiskIsAResourceErrorAndLeavesTheOldFile) {
-  std::signal(SIGXFSZ, SIG_IGN);
-  rlimit old{};
-  getrlimit(RLIMIT_FSIZE, &old);
-  const rlimit small{20000, old.rlim_max};
   for (const std::string& path : {h5_, text_}) {
     write<double>(path, 2, 1, header_of(1));
     const std::string before = content(path);
-    setrlimit(RLIMIT_FSIZE, &small);
-    const test::Thrown thrown =
-        test::thrown_by([&] { write<double>(path, 20000, 1, header_of(1)); });
-    setrlimit(RLIMIT_FSIZE, &old);
+    const test::Thrown thrown = test::thrown_by([&] {
+      const test::FileSizeLimit small(20000);
+      write<double>(path, 20000, 1, header_of(1));
+    });
     EXPECT_EQ(thrown.kind, ErrorKind::resource) << thrown.message;
     EXPECT_TRUE(content(path) == before);
   }
