@@ -88,9 +88,9 @@ std::string final_part(const std::string& temporary) {
   return std::regex_match(temporary, parts, form) ? parts[2].str() : "";
 }
 
-/// Makes the temporary file, which only this user can read, and returns the mode of new files.
+/// Makes the temporary file, which only this user can read, and returns the state of new files.
 /// Permissions alone do not tell that this is possible (root, read-only and full file systems).
-mode_t create_temporary(const std::string& temporary, const std::string& path) {
+struct stat create_temporary(const std::string& temporary, const std::string& path) {
   const int file =
       ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
   if (file < 0) {
@@ -103,7 +103,7 @@ mode_t create_temporary(const std::string& temporary, const std::string& path) {
   // Some file systems have no modes.
   [[maybe_unused]] const int ignored = ::fchmod(file, S_IRUSR | S_IWUSR);
   ::close(file);
-  return status.st_mode & permissions;
+  return status;
 }
 
 /// Waits until a file or folder is on disk. Returns the reason why it is not, empty otherwise.
@@ -211,7 +211,9 @@ AtomicOutput::AtomicOutput(const Communicator& comm, const std::string& path, If
     if (!comm.is_root()) return;
     claim_ = OutputClaim::make(final_path_, path);
     at_early_exit_.emplace(temporary_path_);
-    mode_ = create_temporary(temporary_path_, path);
+    const struct stat created = create_temporary(temporary_path_, path);
+    mode_ = created.st_mode & permissions;
+    owner_ = created.st_uid;
   });
 }
 
@@ -235,7 +237,7 @@ void AtomicOutput::commit() {
 void AtomicOutput::rename() {
   struct stat written {};
   if (::lstat(temporary_path_.c_str(), &written) != 0 || !S_ISREG(written.st_mode) ||
-      written.st_uid != ::geteuid())
+      written.st_uid != owner_)
     throw ResourceError(fmt::format("{}: its temporary file {} was removed or replaced by others",
                                     path_, temporary_path_));
   if (written.st_size == 0)
@@ -247,7 +249,7 @@ void AtomicOutput::rename() {
     throw ResourceError(fmt::format("{}: is no regular file any more, so it was kept", path_));
   if (replaces) {
     take_over_mode(temporary_path_, old);
-    holds_old_file_ = rename_over(temporary_path_, final_path_);
+    replaced_ = rename_over(temporary_path_, final_path_) ? Replaced::exchanged : Replaced::lost;
     return;
   }
   // Some file systems have no modes.
@@ -256,8 +258,10 @@ void AtomicOutput::rename() {
 }
 
 void AtomicOutput::undo_rename() const {
-  ::renameat2(AT_FDCWD, final_path_.c_str(), AT_FDCWD, temporary_path_.c_str(),
-              holds_old_file_ ? RENAME_EXCHANGE : RENAME_NOREPLACE);
+  if (replaced_ == Replaced::none) std::rename(final_path_.c_str(), temporary_path_.c_str());
+  if (replaced_ == Replaced::exchanged) {
+    ::renameat2(AT_FDCWD, final_path_.c_str(), AT_FDCWD, temporary_path_.c_str(), RENAME_EXCHANGE);
+  }
 }
 
 void AtomicOutput::commit(const Communicator& comm, std::span<AtomicOutput* const> outputs) {
@@ -274,7 +278,7 @@ void AtomicOutput::commit(const Communicator& comm, std::span<AtomicOutput* cons
       throw;
     }
     for (const AtomicOutput* output : outputs) {
-      if (output->holds_old_file_) ::unlink(output->temporary_path_.c_str());
+      if (output->replaced_ == Replaced::exchanged) ::unlink(output->temporary_path_.c_str());
     }
     for (const AtomicOutput* output : outputs) {
       const std::string reason = sync(folder_of(output->final_path_), O_RDONLY | O_DIRECTORY);

@@ -53,7 +53,8 @@ class AtomicOutput {
   /// Collective. All ranks have closed the file.
   void commit();
   /// Several at once: all are on disk before the first is renamed, and when one cannot be renamed,
-  /// those before it are put back. Collective.
+  /// those before it are put back, but for files that replaced another one where the file system
+  /// cannot exchange two. Collective.
   static void commit(const Communicator& comm, std::span<AtomicOutput* const> outputs);
 
   /// The same checks, for the program to fail early. Returns the claim to the name on rank 0, null
@@ -80,8 +81,10 @@ class AtomicOutput {
   // On rank 0:
   std::shared_ptr<OutputClaim> claim_;
   std::optional<TemporaryFile> at_early_exit_;
-  unsigned mode_ = 0;            ///< of new files
-  bool holds_old_file_ = false;  ///< the temporary name, after rename()
+  unsigned mode_ = 0;   ///< of new files
+  unsigned owner_ = 0;  ///< of the temporary file
+  /// What rename() did with an older file: `exchanged`: it has the temporary name.
+  enum class Replaced { none, exchanged, lost } replaced_ = Replaced::none;
   bool committed_ = false;
 };
 
