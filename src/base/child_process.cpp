@@ -15,6 +15,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <mutex>
 #include <new>
 #include <string_view>
 #include <utility>
@@ -51,6 +52,10 @@ class Descriptor {
  private:
   int number_;
 };
+
+/// Held from the pipe of a child until this process has closed its end: another child that starts
+/// in between would keep it open.
+std::mutex starting;
 
 using Resource = decltype(RLIMIT_CPU);
 
@@ -174,6 +179,7 @@ ChildEnd end_of(const std::string& text, bool is_in_time, const Status& status) 
 }  // namespace
 
 ChildEnd run_in_child(const std::function<std::string()>& work, const ChildLimits& limits) {
+  std::unique_lock lock(starting);
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
     throw ResourceError(std::string("no pipe to another process: ") + std::strerror(errno) +
@@ -184,8 +190,12 @@ ChildEnd run_in_child(const std::function<std::string()>& work, const ChildLimit
   const std::int64_t used_bytes = virtual_bytes();
   const pid_t child = ::fork();
   if (child < 0) return {};
-  if (child == 0) work_in_child(in.number(), work, limits, used_bytes);
+  if (child == 0) {
+    lock.unlock();
+    work_in_child(in.number(), work, limits, used_bytes);
+  }
   in.close();
+  lock.unlock();
   std::string text;
   const bool is_in_time = receive(out.number(), limits.seconds, text);
   if (!is_in_time) ::kill(child, SIGKILL);

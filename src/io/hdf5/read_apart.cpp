@@ -28,9 +28,10 @@ std::vector<Refused> refused_files;
 
 /// Bounds memory by the size of the file: spectra are read with their numbers.
 ChildLimits limits_for(const InputStamp& file) {
+  constexpr std::int64_t copies = 8;
   constexpr std::int64_t most = std::int64_t{3} << 30;
   ChildLimits limits;
-  limits.bytes += std::min(most, file.size() * std::min<std::int64_t>(8, most / file.size()));
+  limits.bytes += copies * std::min(file.size(), most / copies);
   return limits;
 }
 
