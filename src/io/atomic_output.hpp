@@ -83,8 +83,11 @@ class AtomicOutput {
   std::optional<TemporaryFile> at_early_exit_;
   unsigned mode_ = 0;   ///< of new files
   unsigned owner_ = 0;  ///< of the temporary file
-  /// What rename() did with an older file: `exchanged`: it has the temporary name.
-  enum class Replaced { none, exchanged, lost } replaced_ = Replaced::none;
+  enum class Replaced {
+    none,
+    exchanged,  ///< the old file has the temporary name
+    lost
+  } replaced_ = Replaced::none;
   bool committed_ = false;
 };
 

@@ -4,8 +4,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/json_text.hpp"
-
 namespace nlohmann {
 
 using namespace ringweave;
@@ -36,11 +34,3 @@ void adl_serializer<SharedGrid>::from_json(const json& encoded, SharedGrid& grid
 }
 
 }  // namespace nlohmann
-
-namespace ringweave::detail::inline io {
-
-std::string text_of(const nlohmann::json& encoded) { return json_text(encoded); }
-
-nlohmann::json json_of(const std::string& text) { return nlohmann::json::parse(text); }
-
-}  // namespace ringweave::detail::inline io

@@ -7,6 +7,7 @@
 #include <string>
 #include <variant>
 
+#include "base/json_text.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "ringweave/files.hpp"
 
@@ -74,22 +75,16 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SpectraFile, held_d_l, is_stated, unit, ignor
 
 namespace ringweave::detail::inline io {
 
-/// Returns JSON as text, with replacements for bytes that are not UTF-8: names in files of others
-/// need not be.
-std::string text_of(const nlohmann::json& encoded);
-/// Reads the text that text_of wrote.
-nlohmann::json json_of(const std::string& text);
-
 /// Runs `read` on rank 0 and returns its result on all ranks. Collective. Error  that of `read`,
 /// agreed.
 template <class Read>
 auto share_from_root(const Communicator& comm, Read&& read) {
   std::string text;
   agree(comm, [&] {
-    if (comm.is_root()) text = text_of(read());
+    if (comm.is_root()) text = json_text(nlohmann::json(read()));
   });
   text = comm.broadcast(text, 0);
-  return agreed(comm, [&] { return json_of(text).get<decltype(read())>(); });
+  return agreed(comm, [&] { return nlohmann::json::parse(text).get<decltype(read())>(); });
 }
 
 }  // namespace ringweave::detail::inline io

@@ -10,7 +10,6 @@
 #include <cerrno>
 #include <cstring>
 
-#include "base/checked_cast.hpp"
 #include "ringweave/error.hpp"
 
 namespace ringweave::detail::inline io {

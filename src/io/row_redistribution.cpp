@@ -8,6 +8,7 @@
 
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
+#include "distribute/mpi/exchange_mpi.hpp"
 #include "distribute/mpi/mpi_library.hpp"
 #include "ringweave/mpi.hpp"
 
@@ -38,13 +39,12 @@ void trade(const Communicator& comm, const T* send, const std::vector<int>& send
     std::copy_n(send, send_counts[0], receive);
     return;
   }
-  const int code = waiting_in("an exchange of file rows", [&] {
+  constexpr const char* trading = "the exchange of rows of a file";
+  const int code = waiting_in(trading, [&] {
     return MPI_Alltoallv(send, send_counts.data(), send_offsets.data(), type, receive,
                          receive_counts.data(), receive_offsets.data(), type, mpi_handle(comm));
   });
-  if (code != MPI_SUCCESS) {
-    comm.abort(ErrorKind::peer, "MPI_Alltoallv failed while file rows were traded");
-  }
+  end_job_unless_done(comm, code, trading);
 }
 
 }  // namespace
@@ -71,11 +71,13 @@ void RowRedistribution::route(std::span<const int> owner, std::span<const std::i
   }
   if (comm_.size() == 1) {
     owner_counts_ = share_counts_;
-  } else if (waiting_in("MPI_Alltoall", [&] {
-               return MPI_Alltoall(share_counts_.data(), 1, MPI_INT, owner_counts_.data(), 1,
-                                   MPI_INT, mpi_handle(comm_));
-             }) != MPI_SUCCESS) {
-    comm_.abort(ErrorKind::peer, "MPI_Alltoall failed while file rows were counted");
+  } else {
+    constexpr const char* counting = "the exchange of numbers of rows";
+    const int code = waiting_in(counting, [&] {
+      return MPI_Alltoall(share_counts_.data(), 1, MPI_INT, owner_counts_.data(), 1, MPI_INT,
+                          mpi_handle(comm_));
+    });
+    end_job_unless_done(comm_, code, counting);
   }
   keys_.resize(
       to_size(std::accumulate(owner_counts_.begin(), owner_counts_.end(), std::int64_t{0})));

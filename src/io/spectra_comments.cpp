@@ -119,7 +119,7 @@ std::vector<std::string> comments_of(const Provenance& provenance) {
     comments.push_back(marked(history_mark, line));
   for (const Keyword& keyword : keywords_of(provenance)) {
     comments.push_back(
-        marked(keyword_mark, keyword.name + " = " + text_of(nlohmann::json(keyword.value))));
+        marked(keyword_mark, keyword.name + " = " + json_text(nlohmann::json(keyword.value))));
   }
   for (const std::string& line : provenance.origin.comments)
     comments.push_back(marked(comment_mark, line));

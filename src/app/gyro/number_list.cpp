@@ -9,7 +9,6 @@
 #include <cmath>
 #include <cstdint>
 #include <sstream>
-#include <utility>
 
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"

@@ -10,7 +10,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
-#include <utility>
 
 #include "base/checked_cast.hpp"
 #include "base/json_text.hpp"

@@ -186,7 +186,7 @@ MapList list_maps(Run& run, const std::vector<MapTask>& tasks, const MapsOptions
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     for (const std::string& path : {tasks[i].output, tasks[i].alm}) {
       if (!path.empty()) outputs.push_back(path);
-      if (path.ends_with(".gz")) outputs.push_back(path + ".gz");  // while it is packed
+      if (path.ends_with(".gz")) outputs.push_back(path + ".gz");  // of version 0.1
     }
     if (found[i] == Found::all) continue;
     run.outputs.announce(tasks[i].output, OutputContent::map, tasks[i].input);

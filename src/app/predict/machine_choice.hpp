@@ -13,8 +13,8 @@ namespace ringweave::detail::inline app {
 std::string machine_name(const std::string& option);
 
 /// Returns the machine of --machine, else of RINGWEAVE_MACHINE, else the typical one. A machine is
-/// given by the name of a described machine or by a file. Collective. Error  DataError when the
-/// file is missing or not a machine file.
+/// given by the name of a described machine or by a file. Collective. Error  UsageError when there
+/// is neither, DataError for a file that is no machine file.
 Machine choose_machine(const Communicator& comm, const std::string& option);
 
 }  // namespace ringweave::detail::inline app

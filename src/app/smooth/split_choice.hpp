@@ -40,8 +40,8 @@ Estimate predict_search(const Run& run, const SmoothJob& job);
 
 /// Searches for the splits that are fastest on one core, or takes that of --split. --backend auto
 /// compares all places of their parts where the machine file has costs of a device. Collective.
-/// Error  UsageError where the job does not allow a
-/// split or none keeps --error, ResourceError where maps alone do not fit.
+/// Error  UsageError where the job does not allow a split or none keeps --error, ResourceError
+/// where maps alone do not fit.
 SplitSearches fastest_splits(Run& run, const SmoothJob& job);
 
 /// Predicted seconds of all maps of a job, with the masks'.

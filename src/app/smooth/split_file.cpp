@@ -5,8 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "base/checked_cast.hpp"
@@ -46,11 +44,8 @@ SplitFile read_split_file(Run& run, const std::string& path) {
   run.outputs.keep(path);
   std::string text;
   agree(run.comm, [&] {
-    if (!run.comm.is_root()) return;
-    check_input_file(path);
-    std::ifstream file(path, std::ios::binary);
-    text.assign(std::istreambuf_iterator<char>(file), {});
-    if (file.bad()) throw DataError(path, "cannot be read to its end");
+    constexpr std::int64_t most_bytes = std::int64_t{256} << 20;
+    if (run.comm.is_root()) text = read_input_text(path, most_bytes);
   });
   text = run.comm.broadcast(text, 0);
   return agreed(run.comm, [&] { return parsed_split(text, path); });

@@ -7,8 +7,6 @@
 #include <map>
 #include <tuple>
 
-#include "base/checked_cast.hpp"
-
 namespace ringweave::detail::inline distribute {
 namespace {
 

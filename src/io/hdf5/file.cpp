@@ -1,20 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "io/hdf5/file.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "base/checked_cast.hpp"
-#include "distribute/mpi/agree.hpp"
 #include "io/hdf5/memory_driver.hpp"
 #include "io/hdf5/read_driver.hpp"
 #include "io/input_file.hpp"

@@ -89,12 +89,13 @@ std::vector<BadRow> bad_rows(const PlaneHeader& header, const PlaneFilePart& par
 void require_values(const Communicator& comm, const std::string& path, const PlaneHeader& header,
                     const std::vector<BadRow>& own) {
   if (comm.max(ssize64(own)) == 0) return;
-  const auto texts = comm.gather(agreed(comm, [&] { return text_of(nlohmann::json(own)); }));
+  const auto texts = comm.gather(agreed(comm, [&] { return json_text(nlohmann::json(own)); }));
   agree(comm, [&] {
     if (!comm.is_root()) return;
     std::map<std::int64_t, BadRow> rows;
     for (const std::string& text : texts) {
-      for (const BadRow& bad : json_of(text).get<std::vector<BadRow>>()) rows[bad.row] = bad;
+      for (const BadRow& bad : nlohmann::json::parse(text).get<std::vector<BadRow>>())
+        rows[bad.row] = bad;
     }
     const std::int64_t count =
         std::accumulate(rows.begin(), rows.end(), std::int64_t{0},

@@ -30,7 +30,7 @@ enum class Hdf5Access { read, write };
 class Hdf5TransferFile {
  public:
   /// Opens a file whose datasets have been inspected, or that close_hdf5() wrote. Collective.
-  /// Error  DataError (read) or ResourceError (write), agreed.
+  /// Error  DataError (read), ResourceError (write, or where the disk fails); agreed.
   Hdf5TransferFile(const Communicator& comm, const std::string& path, Hdf5Access access);
   /// Ends the transfer: what was read must be as it was; a file that was written is closed, and
   /// each rank reads again what it wrote and compares. Collective. Error  DataError, ResourceError;
@@ -75,7 +75,7 @@ class Hdf5Rows {
            Hdf5Axes axes = Hdf5Axes::rows);
 
   /// Reads the runs one after another into `values`, converted from the stored type. Not
-  /// collective. Error  DataError.
+  /// collective. Error  DataError, ResourceError when the disk fails.
   template <class T>
   void read(std::int64_t row, std::span<const RowRun> runs, std::span<T> values) const;
   /// Writes the runs, converted to the stored type. Not collective. Error  ResourceError.
