@@ -79,7 +79,10 @@ bool OutputClaim::was_made(const std::string& path) {
 
 void OutputClaim::lock(const std::string& path, const std::string& shown) {
   lock_path_ = lock_path_of(path);
-  while (true) {
+  // Another run may remove its file meanwhile. The limit is for file systems on which an open file
+  // and its name never have the same number.
+  constexpr int most_tries = 1000;
+  for (int i = 0; i < most_tries && file_ < 0; ++i) {
     const int file = open_lock(lock_path_);
     if (file < 0) return;
     if (::flock(file, LOCK_EX | LOCK_NB) != 0) {
@@ -96,10 +99,11 @@ void OutputClaim::lock(const std::string& path, const std::string& shown) {
     }
     if (is_still_there(file, lock_path_)) {
       file_ = file;
-      break;
+    } else {
+      ::close(file);
     }
-    ::close(file);
   }
+  if (file_ < 0) return;
   write_owner(file_);
   at_early_exit_.emplace(lock_path_);
 }
