@@ -66,7 +66,9 @@ class OneSplit(predictions_test.LongTail):
         self.done("synthesize", "--alm", "alm.h5", "--nside", 40, "other.h5", "--overwrite")
         fits = ("--beam", "tail.txt", "--lmax", LMAX, "--method", "split", "--fields", "T", "--split")
         self.refused("smooth", "other.h5", "none.h5", *fits, "of_tail.json", code=2, says=["nside"])
-        for text in ("", "{", "[1]", '{"verdict": "split", "scan": [], "l_cut": 3}'):
+        whole = (self.folder / "of_tail.json").read_text()
+        for text in ("", "{", "[1]", '{"verdict": "split", "scan": [], "l_cut": 3}',
+                     whole.replace(f'"nside": {NSIDE}', '"nside": 1e300')):
             (self.folder / "broken.json").write_text(text)
             self.refused("smooth", "sky.h5", "none.h5", *fits, "broken.json", code=3, says=["broken.json"])
         self.assertFalse((self.folder / "none.h5").exists())

@@ -20,6 +20,12 @@ SplitFile parsed_split(const std::string& text, const std::string& path) {
   const auto json = nlohmann::json::parse(text, nullptr, false);
   if (!json.is_object() || !json.contains("verdict") || !json.contains("scan"))
     throw DataError(path, fmt::format("is no split; {}", expected));
+  const auto whole_number = [&](const char* name) {
+    const nlohmann::json& number = json.at(name);
+    if (!number.is_number_integer())
+      throw DataError(path, fmt::format("{} is no whole number; {}", name, expected));
+    return number.get<std::int64_t>();
+  };
   try {
     if (!json.contains("l_cut")) {
       throw DataError(path,
@@ -27,10 +33,10 @@ SplitFile parsed_split(const std::string& text, const std::string& path) {
     }
     return {path,
             json.at("theta_cut").get<double>(),
-            json.at("l_cut").get<int>(),
+            whole_number("l_cut"),
             json.at("error_allowed").get<double>(),
             json.at("alpha").get<double>(),
-            json.at("nside").get<std::int64_t>(),
+            whole_number("nside"),
             json.at("kernel").get<std::vector<double>>()};
   } catch (const nlohmann::json::exception& error) {
     throw DataError(path, fmt::format("{}; {} (those of earlier versions lack theta_cut and nside)",

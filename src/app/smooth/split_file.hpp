@@ -13,10 +13,10 @@ namespace ringweave::detail::inline app {
 /// The split of a file that `ringweave split --json` wrote: what fixes it, not its parts.
 struct SplitFile {
   std::string path;
-  double theta_cut = 0;  ///< radians
-  int l_cut = 0;         ///< of a scalar kernel
-  double error = 0;      ///< allowed
-  double alpha = 0;      ///< as KernelSplitSpec::alpha
+  double theta_cut = 0;    ///< radians
+  std::int64_t l_cut = 0;  ///< of a scalar kernel
+  double error = 0;        ///< allowed
+  double alpha = 0;        ///< as KernelSplitSpec::alpha
   std::int64_t nside = 0;
   std::vector<double> kernel;  ///< K_l, l = 0..lmax
 };
