@@ -9,6 +9,7 @@
 
 #include "base/checked_cast.hpp"
 #include "io/output_part.hpp"
+#include "ringweave/error.hpp"
 
 namespace ringweave::detail::inline io {
 namespace {
@@ -184,7 +185,9 @@ void Hdf5Image::require_saved(const std::string& path) const {
 
 void write_in_memory(hid_t properties) {
   static const hid_t driver = register_memory_driver();
-  H5Pset_driver(properties, driver, nullptr);
+  if (driver < 0 || H5Pset_driver(properties, driver, nullptr) < 0)
+    throw InternalError(
+        "this version of HDF5 does not take Ringweave's driver for files in memory");
 }
 
 std::shared_ptr<const Hdf5Image> image_of(const Hdf5Handle& file) {

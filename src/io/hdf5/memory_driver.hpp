@@ -47,7 +47,7 @@ class Hdf5Image {
 };
 
 /// Makes files that are opened for writing with `properties` live in memory: libhdf5 1.10 does not
-/// survive a disk that fails when it closes a file.
+/// survive a disk that fails when it closes a file. Error  InternalError.
 void write_in_memory(hid_t properties);
 
 /// Returns the image of a file opened with such properties; it stays when the file is closed.
