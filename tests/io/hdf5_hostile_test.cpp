@@ -41,6 +41,12 @@ class Hdf5FromStrangers : public testing::Test {
     });
   }
 
+  /// Returns this rank's part of a row.
+  RowRun own_part(std::int64_t length) const {
+    const std::int64_t count = length / comm_.size();
+    return {count * comm_.rank(), count};
+  }
+
   Communicator comm_ = Communicator::world();
   ScratchFolder folder_{comm_};
   std::string path_ = folder_ / "map.h5";
@@ -366,9 +372,8 @@ TEST_F(Hdf5FromStrangers, AWriteThatFailsOnOneRankFailsOnAll) {
   const std::int64_t length = 300000;
   const Hdf5Shape shape{{1, length}, Hdf5Shape::Number::real, 8, Hdf5Shape::Layout::contiguous};
   create_map(shape);
-  const std::int64_t count = length / comm_.size();
-  const RowRun run{count * comm_.rank(), count};
-  const std::vector<double> values(to_size(count), 1.0);
+  const RowRun run = own_part(length);
+  const std::vector<double> values(to_size(run.count), 1.0);
   const test::Thrown thrown = test::thrown_by([&] {
     Hdf5TransferFile file(comm_, path_, Hdf5Access::write);
     const Hdf5Rows rows(file, "map", shape);
@@ -384,9 +389,8 @@ TEST_F(Hdf5FromStrangers, WhatTheDiskLostIsNoticedBeforeTheFileIsUsed) {
   const std::int64_t length = 3000;
   const Hdf5Shape shape{{2, length}, Hdf5Shape::Number::real, 8, Hdf5Shape::Layout::contiguous};
   create_map(shape);
-  const std::int64_t count = length / comm_.size();
-  const RowRun run{count * comm_.rank(), count};
-  const std::vector<double> values(to_size(count), 1.0);
+  const RowRun run = own_part(length);
+  const std::vector<double> values(to_size(run.count), 1.0);
   const test::Thrown thrown = test::thrown_by([&] {
     Hdf5TransferFile file(comm_, path_, Hdf5Access::write);
     const Hdf5Rows rows(file, "map", shape);
