@@ -60,6 +60,7 @@ void require_size_of_root(const std::string& path, std::int64_t size, std::int64
 InputStamp::InputStamp(const std::string& path) : path_(path) {
   check_input_file(path);
   state_ = state_of(path);
+  if (state_.size == 0) refuse();  // it was not empty a moment ago
 }
 
 std::int64_t InputStamp::modified() const {

@@ -15,20 +15,27 @@
 namespace ringweave::detail::inline io {
 namespace {
 
-/// Linux moves less than 2 GiB in one call.
-constexpr std::size_t most_bytes_per_call = std::size_t{1} << 30;
-
 constexpr mode_t mode_of_new_files = 0666;
 
 }  // namespace
 
+void refuse_to_open(const std::string& path, int reason) {
+  const bool is_of_file =
+      reason == ENOENT || reason == ENOTDIR || reason == EACCES || reason == EPERM;
+  const std::string words = fmt::format("cannot be opened: {}", std::strerror(reason));
+  if (is_of_file) throw DataError(path, words);
+  throw ResourceError(fmt::format("{}: {}", path, words));
+}
+
+void refuse_to_read(const std::string& path, std::int64_t offset, int reason) {
+  throw ResourceError(fmt::format("{}: cannot be read at byte {}: {}; is the disk failing?", path,
+                                  offset, std::strerror(reason)));
+}
+
 RawFile RawFile::open_to_read(const std::string& path) {
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file >= 0) return {path, file};
-  const bool is_of_file = errno == ENOENT || errno == ENOTDIR || errno == EACCES || errno == EPERM;
-  const std::string reason = fmt::format("cannot be opened: {}", std::strerror(errno));
-  if (is_of_file) throw DataError(path, reason);
-  throw ResourceError(fmt::format("{}: {}", path, reason));
+  if (file < 0) refuse_to_open(path, errno);
+  return {path, file};
 }
 
 RawFile RawFile::open_to_write(const std::string& path) {
@@ -65,10 +72,7 @@ void RawFile::read(std::int64_t offset, std::span<std::byte> bytes) const {
     const ssize_t count =
         ::pread(file_, bytes.data(), std::min(bytes.size(), most_bytes_per_call), offset);
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) {
-      throw ResourceError(fmt::format("{}: cannot be read at byte {}: {}; is the disk failing?",
-                                      path_, offset, std::strerror(errno)));
-    }
+    if (count < 0) refuse_to_read(path_, offset, errno);
     if (count == 0) {
       throw DataError(path_, fmt::format("ends at byte {}, {} bytes before its data do; was it cut "
                                          "while it was read? Copy it again",

@@ -9,13 +9,21 @@
 
 namespace ringweave::detail::inline io {
 
+/// Throws that a file cannot be opened to read, for a reason of errno: a DataError where the file
+/// is missing or may not be read, else a ResourceError.
+[[noreturn]] void refuse_to_open(const std::string& path, int reason);
+/// Throws that the disk fails: a ResourceError.
+[[noreturn]] void refuse_to_read(const std::string& path, std::int64_t offset, int reason);
+
 /// The bytes of a regular file on this rank. Each call moves all of its bytes or throws. Not
 /// collective.
 class RawFile {
  public:
+  /// Linux moves less than 2 GiB in one call.
+  static constexpr std::size_t most_bytes_per_call = std::size_t{1} << 30;
+
   RawFile() = default;
-  /// Opens for reading. Error  DataError for a file that is missing or may not be read,
-  /// ResourceError for other failures of the system.
+  /// Opens for reading. Error  as refuse_to_open().
   static RawFile open_to_read(const std::string& path);
   /// Opens an existing file for writing, not for reading: network file systems then send the bytes
   /// that were written and no neighbours of them. Follows no link. Error  ResourceError.

@@ -19,7 +19,7 @@ struct WrittenFile {
 };
 
 /// Reads what a file says of its origin, but no numbers. Not collective. Error  DataError where it
-/// may not be read, ResourceError where it is gzipped and unpacks to more than the memory.
+/// may not be read, ResourceError where the disk fails or it unpacks to more than the memory.
 WrittenFile inspect_written_file(const std::string& path);
 
 }  // namespace ringweave::detail::inline io

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "io/hdf5/read_apart.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include <array>
 #include <cmath>
@@ -20,6 +23,7 @@
 #include "io/hdf5/map_header.hpp"
 #include "io/hdf5/plane.hpp"
 #include "io/hdf5/points.hpp"
+#include "io/hdf5/read_driver.hpp"
 #include "io/written_file.hpp"
 #include "io_support.hpp"
 #include "ringweave/files.hpp"
@@ -107,6 +111,58 @@ TEST_F(ReadApart, IsHowOutputsThatAreThereAreInspected) {
   const WrittenFile refused = inspect_written_file(path_);
   EXPECT_EQ(refused.state, WrittenFile::State::broken);
   EXPECT_NE(refused.reason.find("does not survive it"), std::string::npos) << refused.reason;
+}
+
+/// Makes every later read of an open file fail, as that of a folder does.
+void break_disk(const Hdf5Handle& file, const std::string& folder) {
+  void* handle = nullptr;
+  ASSERT_GE(H5Fget_vfd_handle(file.id(), H5P_DEFAULT, &handle), 0);
+  const int opened = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY);
+  ASSERT_GE(opened, 0);
+  ::dup2(opened, *static_cast<int*>(handle));
+  ::close(opened);
+}
+
+TEST_F(ReadApart, ADiskThatFailsIsTheErrorWhateverTheLibraryMakesOfIt) {
+  on_root(comm_, [&] { write_dense_file(path_); });
+  const auto open_and_break = [&] {
+    Hdf5Handle file = open_hdf5(path_);
+    break_disk(file, folder_.path());
+    return file;
+  };
+  const std::vector<std::function<void()>> readers{
+      [&] { EXPECT_FALSE(has_hdf5_object(open_and_break(), "map")); },
+      [&] { hdf5_groups(open_and_break(), path_, "/"); },
+      [&] { inspect_hdf5_dataset(open_and_break(), path_, "map"); },
+      [&] {
+        const Hdf5Handle file = open_hdf5(path_);
+        const Hdf5Handle map(H5Dopen2(file.id(), "map", H5P_DEFAULT), H5Dclose);
+        break_disk(file, folder_.path());
+        Hdf5AttributeReader(map, path_).keywords();
+      }};
+  const std::string words = path_ + ": cannot be read at byte ";
+  for (const std::function<void()>& reader : readers) {
+    expect_error(ErrorKind::resource, words, [&] { report_failed_reads(path_, reader); });
+    expect_error(ErrorKind::resource, "Is a directory; is the disk failing?", [&] {
+      read_apart(path_, [&] {
+        reader();
+        return 1;
+      });
+    });
+  }
+  EXPECT_NO_THROW(report_failed_reads(path_, [&] { open_hdf5(path_); }));
+}
+
+TEST_F(ReadApart, AFileThatIsBeingWrittenIsAnErrorThatSaysSo) {
+  on_root(comm_, [&] {
+    write_dense_file(path_);
+    const int writer = ::open(path_.c_str(), O_RDWR);
+    ASSERT_EQ(::flock(writer, LOCK_EX), 0);
+    expect_error(ErrorKind::data, path_ + ": is being written by another program",
+                 [&] { read_apart(path_, [&] { return open_hdf5(path_).valid(); }); });
+    ::close(writer);
+    EXPECT_TRUE(read_apart(path_, [&] { return open_hdf5(path_).valid(); }));
+  });
 }
 
 /// Changes three bytes, mostly such that are not zero.

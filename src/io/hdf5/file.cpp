@@ -36,6 +36,16 @@ Hdf5Handle memory_properties() {
   return properties;
 }
 
+[[noreturn]] void refuse_to_open_hdf5(const std::string& path) {
+  if (H5Fis_hdf5(path.c_str()) > 0)
+    throw DataError(path, "cannot be opened as HDF5: it is cut short or broken; copy it again");
+  std::string begin(3, ' ');
+  std::ifstream(path, std::ios::binary).read(begin.data(), 3);
+  throw DataError(path, begin == "CDF" ? "is NetCDF of a classic kind; make NetCDF-4 of it with "
+                                         "`nccopy -k nc4 IN OUT`"
+                                       : "is not an HDF5 file (its signature is missing)");
+}
+
 Hdf5Handle open_checked(const Hdf5Handle& file, const std::string& path, const std::string& name) {
   if (!has_hdf5_object(file, name)) {
     throw DataError(path,
@@ -206,19 +216,10 @@ std::vector<std::string> names_in(const Hdf5Handle& file, const std::string& pat
 Hdf5Handle open_hdf5(const std::string& path) {
   quiet_hdf5();
   check_input_file(path);
-  const htri_t is_hdf5 = H5Fis_hdf5(path.c_str());
-  if (is_hdf5 <= 0) {
-    std::string begin(3, ' ');
-    std::ifstream(path, std::ios::binary).read(begin.data(), 3);
-    throw DataError(path, begin == "CDF" ? "is NetCDF of a classic kind; make NetCDF-4 of it with "
-                                           "`nccopy -k nc4 IN OUT`"
-                                         : "is not an HDF5 file (its signature is missing)");
-  }
   const Hdf5Handle properties = access_properties();
   read_without_accumulator(properties.id(), path);
   Hdf5Handle file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, properties.id()), H5Fclose);
-  if (!file.valid())
-    throw DataError(path, "cannot be opened as HDF5: it is cut short or broken; copy it again");
+  if (!file.valid()) refuse_to_open_hdf5(path);
   return file;
 }
 

@@ -14,7 +14,8 @@ namespace ringweave::detail::inline io {
 
 /// Opens for reading on this rank alone. Disables HDF5's own messages and its plug-ins from then
 /// on. Not collective. Error  DataError when missing, not a regular file, empty, truncated or not
-/// HDF5.
+/// HDF5. Only within report_failed_reads() is a failing disk told from that, here and in all that
+/// reads the file.
 Hdf5Handle open_hdf5(const std::string& path);
 
 /// Begins a new file in this rank's memory; close_hdf5() writes it. Objects carry no times, so

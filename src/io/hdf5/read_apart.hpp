@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "io/hdf5/read_driver.hpp"
 #include "io/header_json.hpp"
 
 namespace ringweave::detail::inline io {
@@ -17,13 +18,14 @@ namespace ringweave::detail::inline io {
 ///        not before
 std::string read_text_apart(const std::string& path, const std::function<std::string()>& read);
 
-/// Does the same for any result that nlohmann::json can hold.
+/// Does the same for any result that nlohmann::json can hold. Error  also where the disk fails
+/// (report_failed_reads()).
 template <class Read>
 auto read_apart(const std::string& path, Read&& read) {
   // CBOR, unlike text, has all doubles and strings.
   const std::string bytes = read_text_apart(path, [&] {
     std::string encoded;
-    nlohmann::json::to_cbor(nlohmann::json(read()), encoded);
+    report_failed_reads(path, [&] { nlohmann::json::to_cbor(nlohmann::json(read()), encoded); });
     return encoded;
   });
   return nlohmann::json::from_cbor(bytes).get<decltype(read())>();

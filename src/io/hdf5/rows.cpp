@@ -10,6 +10,7 @@
 #include "base/checked_cast.hpp"
 #include "distribute/mpi/agree.hpp"
 #include "io/byte_digest.hpp"
+#include "io/hdf5/read_driver.hpp"
 #include "io/header_json.hpp"
 #include "io/output_part.hpp"
 #include "ringweave/error.hpp"
@@ -97,20 +98,26 @@ Hdf5Rows::Hdf5Rows(Hdf5TransferFile& file, const std::string& name, const Hdf5Sh
   if (file.access_ == Hdf5Access::write) {
     const int most_dims = static_cast<int>(shape.dims.size());
     shape_ = share_from_root(file.comm_, [&] {
-      return inspect_hdf5_dataset(open_hdf5(file.path_), file.path_, name, most_dims);
+      Hdf5Shape written;
+      report_failed_reads(file.path_, [&] {
+        written = inspect_hdf5_dataset(open_hdf5(file.path_), file.path_, name, most_dims);
+      });
+      return written;
     });
   }
   agree(file.comm_, [&] {
     file.require_inspected(shape_);
     number_ = Hdf5Handle(H5Tdecode(shape_.type.data()), H5Tclose);
-    if (shape_.layout == Hdf5Shape::Layout::chunked) {
-      dataset_ =
-          Hdf5Handle(H5Dopen2(file.library_file().id(), name.c_str(), H5P_DEFAULT), H5Dclose);
-      if (dataset_.valid()) type_ = Hdf5Handle(H5Dget_type(dataset_.id()), H5Tclose);
-    }
-    if (!number_.valid() || (shape_.layout == Hdf5Shape::Layout::chunked && !type_.valid()))
+    const bool is_chunked = shape_.layout == Hdf5Shape::Layout::chunked;
+    if (is_chunked) report_failed_reads(file.path_, [&] { open_chunks(); });
+    if (!number_.valid() || (is_chunked && !type_.valid()))
       throw DataError(file.path_, fmt::format("/{} cannot be opened", name));
   });
+}
+
+void Hdf5Rows::open_chunks() {
+  dataset_ = Hdf5Handle(H5Dopen2(file_.library_file().id(), name_.c_str(), H5P_DEFAULT), H5Dclose);
+  if (dataset_.valid()) type_ = Hdf5Handle(H5Dget_type(dataset_.id()), H5Tclose);
 }
 
 void Hdf5Rows::select_lines(const Hdf5Handle& space, std::int64_t plane, const RowRun& run) const {
@@ -175,11 +182,12 @@ void Hdf5Rows::read_chunks(std::int64_t row, std::span<const RowRun> runs, void*
   const hsize_t extent = static_cast<hsize_t>(elements);
   const Hdf5Handle to(H5Screate_simple(1, &extent, nullptr), H5Sclose);
   const Hdf5Handle from = file_space(row, runs);
-  if (H5Dread(dataset_.id(), type_.id(), to.id(), from.id(), H5P_DEFAULT, numbers) < 0) {
+  report_failed_reads(file_.path_, [&] {
+    if (H5Dread(dataset_.id(), type_.id(), to.id(), from.id(), H5P_DEFAULT, numbers) >= 0) return;
     throw DataError(
         file_.path_,
         fmt::format("/{} row {} cannot be read: the file is broken; copy it again", name_, row));
-  }
+  });
 }
 
 void Hdf5Rows::convert(hid_t from, hid_t to, std::int64_t numbers, void* values) const {

@@ -75,7 +75,7 @@ class Hdf5Rows {
            Hdf5Axes axes = Hdf5Axes::rows);
 
   /// Reads the runs one after another into `values`, converted from the stored type. Not
-  /// collective. Error  DataError, ResourceError when the disk fails.
+  /// collective. Error  DataError; ResourceError when the disk fails.
   template <class T>
   void read(std::int64_t row, std::span<const RowRun> runs, std::span<T> values) const;
   /// Writes the runs, converted to the stored type. Not collective. Error  ResourceError.
@@ -93,6 +93,7 @@ class Hdf5Rows {
   /// Returns the place of a position in a row of contiguous numbers, in bytes.
   std::int64_t place(std::int64_t row, std::int64_t position) const;
   void read_bytes(std::int64_t row, std::span<const RowRun> runs, std::span<std::byte> bytes) const;
+  void open_chunks();
   void read_chunks(std::int64_t row, std::span<const RowRun> runs, void* numbers) const;
   Hdf5Handle file_space(std::int64_t row, std::span<const RowRun> runs) const;
   void select_lines(const Hdf5Handle& space, std::int64_t plane, const RowRun& run) const;
