@@ -18,6 +18,7 @@
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/dimensions.hpp"
 #include "io/hdf5/map_header.hpp"
+#include "io/keywords.hpp"
 #include "io/output_part.hpp"
 #include "io/spectra_comments.hpp"
 #include "io/table_kind.hpp"
@@ -36,8 +37,36 @@ struct Columns {
   std::vector<std::string> left_out;
 };
 
+/// Returns the columns by their names; nothing where none is known. C_l without the names of fields
+/// are TT if nothing else is named. Error  DataError where two are the same.
+std::optional<Columns> columns_by_name(const std::vector<std::string>& names,
+                                       const std::string& path) {
+  Columns columns;
+  for (const std::string& name : names) columns.spectra.push_back(spectrum_of_column(name));
+  const auto is_known = [](const auto& spectrum) { return spectrum.has_value(); };
+  if (std::none_of(columns.spectra.begin(), columns.spectra.end(), is_known)) {
+    if (std::count_if(names.begin(), names.end(), names_some_spectrum) != 1) return std::nullopt;
+    const auto some = std::find_if(names.begin(), names.end(), names_some_spectrum);
+    columns.spectra[static_cast<std::size_t>(some - names.begin())] = Spectra::TT;
+  }
+  for (std::size_t c = 0; c < names.size(); ++c) {
+    if (!columns.spectra[c]) {
+      columns.left_out.push_back(names[c]);
+      continue;
+    }
+    const auto first =
+        std::find(columns.spectra.begin(), columns.spectra.end(), columns.spectra[c]);
+    const auto other = static_cast<std::size_t>(first - columns.spectra.begin());
+    if (other == c) continue;
+    throw DataError(
+        path, fmt::format("its columns {} and {} are both {}; leave one of them out", names[other],
+                          names[c], Spectra::names[static_cast<std::size_t>(*columns.spectra[c])]));
+  }
+  return columns;
+}
+
 /// Returns the columns named by the header line, if it names a spectrum. Error  DataError where it
-/// names a beam.
+/// names a beam, or a spectrum twice.
 std::optional<Columns> named_columns(const TextTable& table, const std::string& path) {
   const std::optional<std::vector<std::string>> names = names_of_values(table);
   if (!names) return std::nullopt;
@@ -46,13 +75,7 @@ std::optional<Columns> named_columns(const TextTable& table, const std::string& 
                                       "TT [EE BB TE [EB TB]]`",
                                       fmt::join(*names, ", ")));
   }
-  Columns columns;
-  for (const std::string& name : *names) {
-    columns.spectra.push_back(spectrum_of(name));
-    if (!columns.spectra.back()) columns.left_out.push_back(name);
-  }
-  if (columns.left_out.size() == names->size()) return std::nullopt;
-  return columns;
+  return columns_by_name(*names, path);
 }
 
 Columns columns_by_position(const TextTable& table, const std::string& path) {
@@ -98,6 +121,36 @@ void settle_kind(SpectraFile& file, std::optional<bool> stated, SpectrumKind kin
   }
 }
 
+/// Returns the columns of a table by their names or, where none is known, in HEALPix's order.
+Columns fits_columns(const FitsMultipoles& table, const std::string& path,
+                     std::vector<std::string>& warnings) {
+  const std::vector<std::string>& names = table.column_names;
+  if (std::optional<Columns> columns = columns_by_name(names, path)) {
+    const auto place_of = [&](std::string_view column) {
+      const auto is_it = [&](const std::string& name) { return upper(name) == column; };
+      return static_cast<std::size_t>(std::find_if(names.begin(), names.end(), is_it) -
+                                      names.begin());
+    };
+    const std::size_t c_t = place_of("C-T"), c_g = place_of("C-G");
+    if (table.creator.starts_with("healpy") && c_t < names.size() && c_g < names.size()) {
+      std::swap(columns->spectra[c_t], columns->spectra[c_g]);
+      warnings.push_back(
+          "written by healpy, which puts EB before TB, under HEALPix's names of the other order; "
+          "read as EB, TB");
+    }
+    return *columns;
+  }
+  constexpr std::size_t n_of_one_sky = 6, n_of_two_skies = 9;
+  const bool are_all = names.size() == n_of_two_skies || names.size() == healpix_spectra.size();
+  Columns columns;
+  for (std::size_t c = 0; c < names.size(); ++c) {
+    const bool is_known = are_all || c < n_of_one_sky;
+    columns.spectra.push_back(is_known ? std::optional(healpix_spectra[c].name) : std::nullopt);
+    if (!is_known) columns.left_out.push_back(names[c]);
+  }
+  return columns;
+}
+
 }  // namespace
 
 SpectraFile read_text_spectra(const std::string& path, SpectrumKind kind) {
@@ -121,13 +174,10 @@ SpectraFile read_text_spectra(const std::string& path, SpectrumKind kind) {
 }
 
 SpectraFile read_fits_spectra(const std::string& path, SpectrumKind kind) {
-  using enum Spectra::Name;
   FitsTable read = read_fits_table(path);
   if (read.kind != TableKind::unknown && read.kind != TableKind::spectra)
     throw DataError(path, fmt::format("holds {}; expected spectra by l", words_of(read.kind)));
   const FitsMultipoles table = multipoles_of(std::move(read), path);
-  std::array<Spectra::Name, Spectra::n_names> order{TT, EE, BB, TE, TB, EB, ET, BT, BE, PP, TP, EP};
-  constexpr std::size_t n_of_two_skies = 9;
   constexpr std::int64_t latest_first = 2;
   if (table.first > latest_first) {
     throw DataError(
@@ -135,23 +185,18 @@ SpectraFile read_fits_spectra(const std::string& path, SpectrumKind kind) {
   }
   const std::int64_t length = ssize64(table.columns.front());
   SpectraFile file{.spectra = Spectra(checked_cast<int>(table.first + length - 1, "lmax"))};
-  if (table.creator.starts_with("healpy") && table.columns.size() == 6) {
-    std::swap(order[4], order[5]);
-    file.warnings.push_back(
-        "written by healpy, which puts EB before TB, under HEALPix's names of the other order; "
-        "read as EB, TB");
-  }
-  const std::size_t n = table.columns.size();
-  const std::size_t n_known = n == n_of_two_skies || n == order.size() ? n : 6;
+  const Columns columns = fits_columns(table, path, file.warnings);
+  bool has_unit = false;
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
-    if (c < n_known) {
-      std::copy_n(table.columns[c].begin(), length,
-                  file.spectra.values(order[c]).begin() + table.first);
-    } else {
-      file.ignored_columns.push_back(table.column_names[c]);
-    }
+    if (!columns.spectra[c]) continue;
+    const Spectra::Name name = *columns.spectra[c];
+    std::copy_n(table.columns[c].begin(), length, file.spectra.values(name).begin() + table.first);
+    // That of P is another one.
+    if (has_unit || name == Spectra::PP || name == Spectra::TP || name == Spectra::EP) continue;
+    file.unit = known_unit(table.units[c]);
+    has_unit = true;
   }
-  file.unit = known_unit(table.units.front());
+  file.ignored_columns = columns.left_out;
   file.origin = table.origin;
   settle_kind(file, table.creator == "ringweave" ? std::optional(false) : std::nullopt, kind);
   return file;
@@ -207,6 +252,8 @@ SpectraFile read_hdf5_spectra(const std::string& path, SpectrumKind kind) {
                                         stored[to_size(row)]));
     }
     const auto spectrum = static_cast<Spectra::Name>(which - Spectra::names.begin());
+    if (read.spectra.has(spectrum))
+      throw DataError(path, fmt::format("/{} has {} twice; leave one of them out", name, *which));
     std::copy_n(begin, length, read.spectra.values(spectrum).begin());
   }
   settle_kind(read, false, kind);

@@ -18,11 +18,12 @@ void write_spectra(const AtomicOutput& output, const Provenance& provenance, con
 // writing.
 
 /// Columns are identified by a header line that names them (`# l TT EE BB TE`), else by position:
-/// TT; TT EE BB TE; TT EE BB TE EB TB. l ascends by one from 0, 1 or 2.
+/// TT; TT EE BB TE; TT EE BB TE EB TB. l ascends by one from 0, 1 or 2. Names that are no spectrum
+/// are left out; two of one spectrum are an error.
 SpectraFile read_text_spectra(const std::string& path,
                               SpectrumKind kind = SpectrumKind::stated_or_c_l);
-/// Columns by position, TT EE BB TE TB EB ET BT BE as HEALPix writes them (healpy: EB TB); an index
-/// column is skipped.
+/// Columns by their names, as in text, or HEALPix's (in files by healpy C-T and C-G are EB and TB);
+/// where none is known by position, TT EE BB TE TB EB ET BT BE. An index column is skipped.
 SpectraFile read_fits_spectra(const std::string& path, SpectrumKind kind);
 /// Reads the one dataset of /cl.
 SpectraFile read_hdf5_spectra(const std::string& path, SpectrumKind kind);

@@ -37,8 +37,7 @@ bool names_a_beam(const std::string& name) {
 
 bool names_a_spectrum(const std::string& name) {
   using enum Spectra::Name;
-  constexpr std::array<std::string_view, 6> words{"CL", "C_L", "C_ELL", "DL", "D_L", "D_ELL"};
-  if (is_one_of(words, upper(name))) return true;
+  if (names_some_spectrum(name)) return true;
   const std::optional<Spectra::Name> which = spectrum_of(name);
   if (!which) return false;
   if (name != Spectra::names[static_cast<std::size_t>(*which)]) return true;
@@ -97,6 +96,38 @@ std::optional<Spectra::Name> spectrum_of(const std::string& word) {
       return static_cast<Spectra::Name>(n);
   }
   return std::nullopt;
+}
+
+std::optional<Spectra::Name> spectrum_of_column(const std::string& name) {
+  using enum Spectra::Name;
+  // TG and GT are not G-T and T-G the other way round: each of a pair is at the same place.
+  constexpr std::array<SpectrumColumn, 13> others{{{"TG", TE},
+                                                   {"TC", TB},
+                                                   {"GC", EB},
+                                                   {"GT", ET},
+                                                   {"CT", BT},
+                                                   {"CG", BE},
+                                                   {"TEMPERATURE C_L", TT},
+                                                   {"E-MODE C_L", EE},
+                                                   {"B-MODE C_L", BB},
+                                                   {"T-E CROSS-CORR.", TE},
+                                                   {"E-T CROSS CORR.", TE},
+                                                   {"T-B CROSS-CORR.", TB},
+                                                   {"E-B CROSS-CORR.", EB}}};
+  const std::string capitals = upper(name);
+  const auto is_it = [&](const SpectrumColumn& known) { return known.column == capitals; };
+  if (const auto found = std::find_if(healpix_spectra.begin(), healpix_spectra.end(), is_it);
+      found != healpix_spectra.end())
+    return found->name;
+  if (const auto found = std::find_if(others.begin(), others.end(), is_it); found != others.end())
+    return found->name;
+  const std::optional<Spectra::Name> as_written = spectrum_of(name);
+  return as_written ? as_written : spectrum_of(capitals);
+}
+
+bool names_some_spectrum(const std::string& name) {
+  constexpr std::array<std::string_view, 6> words{"CL", "C_L", "C_ELL", "DL", "D_L", "D_ELL"};
+  return is_one_of(words, upper(name));
 }
 
 TableKind kind_of_columns(const std::vector<std::string>& names) {

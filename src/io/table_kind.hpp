@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ringweave/communicator.hpp"
@@ -29,6 +31,32 @@ std::string words_of(TableKind kind);
 
 /// Returns TT for TT, C_TT, Cl_TT, DlTT, D_l^TT, TT[uK^2]; empty for other words.
 std::optional<Spectra::Name> spectrum_of(const std::string& word);
+
+/// A name of HEALPix for a column, or one by which other programs know the spectrum.
+struct SpectrumColumn {
+  std::string_view column;  ///< in capitals
+  Spectra::Name name;
+};
+/// The columns of FITS in HEALPix's order: note TB before EB, and that G-T is TE and T-G is ET.
+inline constexpr std::array<SpectrumColumn, Spectra::n_names> healpix_spectra{
+    {{"TEMPERATURE", Spectra::TT},
+     {"GRADIENT", Spectra::EE},
+     {"CURL", Spectra::BB},
+     {"G-T", Spectra::TE},
+     {"C-T", Spectra::TB},
+     {"C-G", Spectra::EB},
+     {"T-G", Spectra::ET},
+     {"T-C", Spectra::BT},
+     {"G-C", Spectra::BE},
+     {"P-P", Spectra::PP},
+     {"P-T", Spectra::TP},
+     {"P-G", Spectra::EP}}};
+
+/// Returns the spectrum that a column is named after: as spectrum_of() in small or capital letters,
+/// or as HEALPix or CAMB names it, TEMPERATURE, G-T, TG, `E-mode C_l`; empty for other names.
+std::optional<Spectra::Name> spectrum_of_column(const std::string& name);
+/// Returns true for a spectrum without the names of its fields: C_l, D_ELL.
+bool names_some_spectrum(const std::string& name);
 
 /// Returns spectra where a column has a name that beams do not have (TE, G-T, C_TT), beam where one
 /// has that of a beam (BL, INT_BEAM), else unknown: T, TT and TEMPERATURE may be both.

@@ -2,10 +2,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "base/checked_cast.hpp"
 #include "io/fits/file.hpp"
+#include "io/fits/header.hpp"
 #include "io/fits/table.hpp"
 #include "io/fits_fixture.hpp"
+#include "io/spectra_table.hpp"
+#include "support/expect_error.hpp"
 
 namespace ringweave::detail {
 namespace {
@@ -21,6 +29,22 @@ class FitsTableFile : public test::FitsFiles {
         spectra.values(name)[to_size(l)] = l + 0.125 * static_cast<int>(name);
     }
     return spectra;
+  }
+  /// Writes a table whose column c has the numbers 10 c, 10 c + 1 and 10 c + 2, in unit `uc`, and
+  /// reads it as spectra; a first column ELL counts from 2.
+  SpectraFile read_columns(const std::vector<std::string>& names) const {
+    const std::string path = name("columns.fits");
+    std::vector<FitsColumnSpec> specs;
+    for (std::size_t c = 0; c < names.size(); ++c)
+      specs.push_back({names[c], "1D", "u" + std::to_string(c)});
+    FitsFile file = FitsFile::create(path);
+    append_table(file, "SOME", 3, specs);
+    for (int c = 0; c < static_cast<int>(names.size()); ++c) {
+      const double first = c == 0 && names[0] == "ELL" ? 2 : 10 * c;
+      file.write(c + 1, 1, 0, std::vector<double>{first, first + 1, first + 2});
+    }
+    file.close();
+    return read_fits_spectra(path, SpectrumKind::c_l);
   }
   std::string name(const char* file) const { return path(std::to_string(comm().rank()) + file); }
 };
@@ -61,6 +85,45 @@ TEST_F(FitsTableFile, CarriesItsProvenanceInKeywords) {
   EXPECT_EQ(file.text("CREATOR"), "ringweave");
   EXPECT_EQ(file.text("VERSION"), "1.2.3");
   EXPECT_EQ(file.text("FWHM"), "0.5");
+}
+
+TEST_F(FitsTableFile, OfSpectraIsReadByTheNamesOfItsColumns) {
+  struct Case {
+    std::vector<std::string> columns;
+    std::vector<std::pair<Spectra::Name, int>> read;  ///< a spectrum and its column
+    std::vector<std::string> left_out{};
+  };
+  using enum Spectra::Name;
+  for (const Case& of : {
+           Case{{"ELL", "TT", "TE"}, {{TT, 1}, {TE, 2}}},
+           Case{{"te", "tt", "ERROR"}, {{TE, 0}, {TT, 1}}, {"ERROR"}},
+           Case{{"G-T", "CURL", "TEMPERATURE", "GRADIENT"}, {{TE, 0}, {BB, 1}, {TT, 2}, {EE, 3}}},
+           Case{{"TEMPERATURE", "GC", "CG"}, {{TT, 0}, {EB, 1}, {BE, 2}}},
+           Case{{"TEMPERATURE", "E-mode C_l", "B-mode C_l", "E-T cross corr."},
+                {{TT, 0}, {EE, 1}, {BB, 2}, {TE, 3}}},
+           Case{{"P-P", "TEMPERATURE"}, {{PP, 0}, {TT, 1}}},
+           Case{{"ELL", "D_ELL", "ERR"}, {{TT, 1}}, {"ERR"}},
+           Case{{"A", "B", "C", "D", "E"}, {{TT, 0}, {EE, 1}, {BB, 2}, {TE, 3}, {TB, 4}}},
+       }) {
+    SCOPED_TRACE(of.columns.front() + " ... " + of.columns.back());
+    const SpectraFile file = read_columns(of.columns);
+    int n_read = 0;
+    for (const Spectra::Name name : {TT, EE, BB, TE, EB, TB, ET, BE, BT, PP, TP, EP})
+      n_read += file.spectra.has(name) ? 1 : 0;
+    EXPECT_EQ(n_read, static_cast<int>(of.read.size()));
+    for (const auto& [name, column] : of.read)
+      EXPECT_EQ(file.spectra(name, file.spectra.lmax()), 10 * column + 2);
+    EXPECT_EQ(file.ignored_columns, of.left_out);
+    const auto of_sky = std::find_if(of.read.begin(), of.read.end(),
+                                     [](const auto& read) { return read.first != PP; });
+    EXPECT_EQ(file.unit, "u" + std::to_string(of_sky->second));
+  }
+}
+
+TEST_F(FitsTableFile, OfTwoColumnsForOneSpectrumIsRefused) {
+  test::expect_error(ErrorKind::data, "its columns TEMPERATURE and TT are both TT", [&] {
+    read_columns({"TEMPERATURE", "EE", "TT"});
+  });
 }
 
 TEST_F(FitsTableFile, OfDegreesBeginsWhereItsColumnOfDegreesDoes) {

@@ -131,6 +131,20 @@ TEST_F(TableFile, ColumnsThatAreNoSpectraAreNamed) {
             (std::vector<std::string>{"XX"}));
 }
 
+TEST_F(TableFile, NamesInSmallLettersAndOfHealpixCount) {
+  for (const char* header : {"# l tt te bb ee", "# l TEMPERATURE G-T CURL GRADIENT"}) {
+    const Spectra cl = spectra(std::string(header) + "\n0 1 2 3 4\n1 5 6 7 8\n");
+    EXPECT_EQ(cl(Spectra::TT, 1), 5) << header;
+    EXPECT_EQ(cl(Spectra::TE, 1), 6) << header;
+    EXPECT_EQ(cl(Spectra::BB, 1), 7) << header;
+    EXPECT_EQ(cl(Spectra::EE, 1), 8) << header;
+  }
+  const SpectraFile binned = spectra_file("# l Dl -dDl +dDl BestFit\n2 1 2 3 4\n3 5 6 7 8\n");
+  EXPECT_FALSE(binned.spectra.is_polarised());
+  EXPECT_EQ(binned.ignored_columns, (std::vector<std::string>{"-dDl", "+dDl", "BestFit"}));
+  expect_bad_spectra("# l TT EE TT\n0 1 2 3\n", "its columns TT and TT are both TT");
+}
+
 TEST_F(TableFile, DlOfThePotentialAreSpectraOfItsGradient) {
   const Spectra cl = read_spectra(comm_, file("pp.txt", "# l TT PP TP EP\n1 1 2 3 4\n2 5 6 7 8\n"),
                                   SpectrumKind::d_l)

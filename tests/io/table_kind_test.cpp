@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <utility>
+#include <vector>
+
 namespace ringweave::detail {
 namespace {
 
@@ -25,6 +29,28 @@ TEST(TableKind, ColumnsAreOfABeamOrOfSpectraWhereTheirNamesTell) {
         Names{unknown, {"CT", "COUNTS"}}, Names{unknown, {}}}) {
     EXPECT_EQ(kind_of_columns(names.columns), names.kind) << names.columns.size();
   }
+}
+
+TEST(TableKind, ColumnsAreNamedAfterASpectrumInManyWays) {
+  using enum Spectra::Name;
+  for (const auto& [name, spectrum] :
+       std::vector<std::pair<std::string, Spectra::Name>>{{"TT", TT},
+                                                          {"te", TE},
+                                                          {"D_l^EE", EE},
+                                                          {"GRADIENT", EE},
+                                                          {"G-T", TE},
+                                                          {"TG", TE},
+                                                          {"T-G", ET},
+                                                          {"GT", ET},
+                                                          {"C-T", TB},
+                                                          {"TC", TB},
+                                                          {"T-B cross-corr.", TB},
+                                                          {"Temperature C_l", TT},
+                                                          {"P-T", TP}}) {
+    EXPECT_EQ(spectrum_of_column(name), spectrum) << name;
+  }
+  for (const char* name : {"", "T", "ERROR", "C_l", "POLARISATION"})
+    EXPECT_FALSE(spectrum_of_column(name)) << name;
 }
 
 TEST(TableKind, TheHeaderOfATableTellsWhatItHolds) {

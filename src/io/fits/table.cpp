@@ -194,27 +194,13 @@ FitsMultipoles multipoles_of(FitsTable read, const std::string& path) {
 
 void write_fits_spectra(const std::string& path, const Spectra& spectra,
                         const Provenance& provenance, const std::string& unit) {
-  struct Named {
-    const char* column;
-    Spectra::Name name;
-  };
-  constexpr std::array<Named, Spectra::n_names> healpix_order{{{"TEMPERATURE", Spectra::TT},
-                                                               {"GRADIENT", Spectra::EE},
-                                                               {"CURL", Spectra::BB},
-                                                               {"G-T", Spectra::TE},
-                                                               {"C-T", Spectra::TB},
-                                                               {"C-G", Spectra::EB},
-                                                               {"T-G", Spectra::ET},
-                                                               {"T-C", Spectra::BT},
-                                                               {"G-C", Spectra::BE},
-                                                               {"P-P", Spectra::PP},
-                                                               {"P-T", Spectra::TP},
-                                                               {"P-G", Spectra::EP}}};
   const auto n_columns = to_size(n_spectra_to_write(spectra));
   const std::int64_t length = std::int64_t{spectra.lmax()} + 1;
   std::vector<FitsColumnSpec> specs;
-  for (std::size_t c = 0; c < n_columns; ++c)
-    specs.push_back({healpix_order[c].column, "1D", unit_of_spectrum(healpix_order[c].name, unit)});
+  for (std::size_t c = 0; c < n_columns; ++c) {
+    const auto& [column, spectrum] = healpix_spectra[c];
+    specs.push_back({std::string(column), "1D", unit_of_spectrum(spectrum, unit)});
+  }
 
   FitsFile file = FitsFile::create(path);
   append_table(file, "POWER SPECTRUM", length, specs);
@@ -223,7 +209,7 @@ void write_fits_spectra(const std::string& path, const Spectra& spectra,
   put_logical(file, "ASYMCL", has_two_skies(spectra), "XY and YX spectra of two skies");
   const std::vector<double> zeros(to_size(length));
   for (std::size_t c = 0; c < n_columns; ++c) {
-    const Spectra::Name name = healpix_order[c].name;
+    const Spectra::Name name = healpix_spectra[c].name;
     file.write(static_cast<int>(c) + 1, 1, 0,
                spectra.has(name) ? spectra.values(name) : std::span(zeros));
   }
