@@ -32,7 +32,6 @@ struct PointPlaces {
                        const double* HWY_RESTRICT phi, std::int64_t n_points) {
     const hn::CappedTag<double, 8> d;
     constexpr auto n_lanes = static_cast<std::int64_t>(hn::MaxLanes(d));
-    const auto n_columns = hn::Set(d, static_cast<double>(grid.n_columns));
     std::int64_t i = 0;
     for (; sphere::HWY_NAMESPACE::is_fused && i + n_lanes <= n_points; i += n_lanes) {
       const auto rows =
@@ -40,6 +39,7 @@ struct PointPlaces {
       store(d, rows, grid.theta_width, hn::Zero(d), row + i, theta_offset + i);
       const auto columns =
           sphere::HWY_NAMESPACE::column_positions(d, hn::LoadU(d, phi + i), grid.n_columns);
+      const auto n_columns = hn::Set(d, static_cast<double>(grid.n_columns));
       store(d, columns, grid.phi_width, n_columns, column + i, phi_offset + i);
     }
     for (; i < n_points; ++i) {

@@ -30,8 +30,9 @@ std::vector<KernelPoint> points_of_pieces(const KernelTable& kernel) {
   std::vector<double> near{0.0};
   std::vector<double> far{far_begin};
   if (kernel.is_uniform()) {
-    for (double x = 0.5; x < near_end; x += 0.5) near.push_back(x);
-    for (double x = std::ceil(far_begin); x < far_end; x += 0.5) far.push_back(x);
+    for (int half = 1; 0.5 * half < near_end; ++half) near.push_back(0.5 * half);
+    const double first = std::ceil(far_begin);
+    for (int half = 0; first + 0.5 * half < far_end; ++half) far.push_back(first + 0.5 * half);
   } else {
     std::vector<double>* half = &near;
     for (std::size_t p = 0; p < kernel.piece_end.size(); ++p) {
