@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <array>
+#include <functional>
+#include <utility>
+
+#include <ringweave/mpi.hpp>
+
+#include "bindings.hpp"
+#include "moves.hpp"
+
+namespace ringweave::python {
+namespace {
+
+// A communicator of Python is duplicated once. The duplicate is an attribute of it, which MPI
+// deletes when it is freed: garbage collection, whose order differs among ranks, frees none.
+
+bool is_ending = false;
+
+int free_duplicate(MPI_Comm, int, void* duplicate, void*) {
+  // While MPI_Finalize runs, communicators may not be freed any more.
+  if (!is_ending) delete static_cast<Communicator*>(duplicate);
+  return MPI_SUCCESS;
+}
+
+int note_the_end(MPI_Comm, int, void*, void*) {
+  is_ending = true;
+  return MPI_SUCCESS;
+}
+
+int duplicates_key() {
+  static const int key = [] {
+    int created = MPI_KEYVAL_INVALID;
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, free_duplicate, &created, nullptr);
+    // MPI_Finalize deletes the attributes of MPI_COMM_SELF first.
+    int at_end = MPI_KEYVAL_INVALID;
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, note_the_end, &at_end, nullptr);
+    MPI_Comm_set_attr(MPI_COMM_SELF, at_end, nullptr);
+    return created;
+  }();
+  return key;
+}
+
+bool mpi_runs() {
+  int has_started = 0;
+  int has_ended = 0;
+  MPI_Initialized(&has_started);
+  MPI_Finalized(&has_ended);
+  return has_started != 0 && has_ended == 0;
+}
+
+Communicator duplicate_of_handle(std::int64_t handle) {
+  if (!mpi_runs()) throw UsageError("MPI is not running; import mpi4py.MPI first");
+  const MPI_Comm comm = MPI_Comm_f2c(static_cast<MPI_Fint>(handle));
+  if (comm == MPI_COMM_NULL) throw UsageError("comm: is MPI.COMM_NULL");
+  void* found = nullptr;
+  int is_there = 0;
+  MPI_Comm_get_attr(comm, duplicates_key(), static_cast<void*>(&found), &is_there);
+  if (is_there != 0) return *static_cast<Communicator*>(found);
+  const nb::gil_scoped_release released;
+  auto duplicate = std::make_unique<Communicator>(Communicator::duplicate_of(comm));
+  Communicator result = *duplicate;
+  if (MPI_Comm_set_attr(comm, duplicates_key(), duplicate.get()) == MPI_SUCCESS)
+    static_cast<void>(duplicate.release());
+  return result;
+}
+
+std::string library_version() {
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING + 1> text{};
+  int length = 0;
+  MPI_Get_library_version(text.data(), &length);
+  return {text.data(), static_cast<std::size_t>(length)};
+}
+
+/// Throws PeerError on ranks without an error of their own where another one has one. Collective.
+void agree_with_others(const Communicator& comm, const std::string& mine) {
+  if (comm.size() == 1) return;
+  std::vector<std::int64_t> failed;
+  std::string message;
+  std::int64_t rank = 0;
+  {
+    const nb::gil_scoped_release released;
+    failed = comm.all_gather(std::int64_t{mine.empty() ? 0 : 1});
+    while (rank < comm.size() && failed[static_cast<std::size_t>(rank)] == 0) ++rank;
+    if (rank < comm.size()) message = comm.broadcast(mine, static_cast<int>(rank));
+  }
+  if (rank < comm.size() && mine.empty())
+    throw PeerError("rank " + std::to_string(rank) + ": " + message);
+}
+
+}  // namespace
+
+void bind_communicators(nb::module_& module) {
+  nb::class_<Communicator>(module, "Comm", "Duplicate of a communicator, or one rank without MPI.")
+      .def_static("self", &Communicator::self, "Returns one rank that calls no MPI.")
+      .def_static("from_handle", &duplicate_of_handle, nb::arg("handle"),
+                  "Returns the duplicate of the communicator with this handle of Fortran. Collective.")
+      .def_prop_ro("rank", &Communicator::rank, "Number of this rank.")
+      .def_prop_ro("size", &Communicator::size, "Number of ranks.")
+      .def(
+          "barrier", [](const Communicator& comm) { comm.barrier(); },
+          nb::call_guard<nb::gil_scoped_release>(), "Waits for all ranks. Collective.")
+      .def(
+          "broadcast",
+          [](const Communicator& comm, const std::string& text, int root) {
+            return comm.broadcast(text, root);
+          },
+          nb::arg("text"), nb::arg("root") = 0, nb::call_guard<nb::gil_scoped_release>(),
+          "Returns the text of `root` on every rank. Collective.")
+      .def(
+          "all_gather",
+          [](const Communicator& comm, std::int64_t value) { return comm.all_gather(value); },
+          nb::arg("value"), nb::call_guard<nb::gil_scoped_release>(),
+          "Returns the values of all ranks. Collective.")
+      .def("agree", &agree_with_others, nb::arg("error"),
+           "Raises PeerError where another rank has a text of an error and this one has none. "
+           "Collective.");
+  module.def("mpi_library_version", &library_version,
+             "Returns what the MPI that this module is linked with calls itself.");
+  module.def("move", &move, nb::arg("comm"), nb::arg("source"), nb::arg("source_pieces"),
+             nb::arg("target"), nb::arg("target_pieces"),
+             "Copies elements of a distributed array to another distribution of it. Collective.");
+}
+
+}  // namespace ringweave::python

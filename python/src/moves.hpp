@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Moves of distributed arrays to other distributions.
+#pragma once
+
+#include <vector>
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <ringweave/communicator.hpp>
+
+#include "errors.hpp"
+
+namespace ringweave::python {
+
+/// Contiguous elements of a distributed array that one rank has, in threes: number of the first in
+/// the whole array, place of that in the rank's part, count.
+using Pieces = nb::ndarray<const std::int64_t, nb::shape<-1, 3>, nb::c_contig, nb::device::cpu>;
+
+/// Copies every element of `target` that a rank has in `source`; others stay as they are. Pieces
+/// ascend in the whole array; those of the sources of all ranks do not overlap. Both arrays are
+/// (rows, elements) of one type, None on a rank that has no pieces of it. Collective.
+/// Error  UsageError where pieces leave the arrays or arrays do not go together; PeerError when MPI
+///        fails.
+void move(const Communicator& comm, nb::handle source, const Pieces& source_pieces,
+          nb::handle target, const Pieces& target_pieces);
+
+}  // namespace ringweave::python
