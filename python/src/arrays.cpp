@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "arrays.hpp"
 
+#include <nanobind/stl/string.h>
+
 #include <array>
 
 #include <ringweave/error.hpp>

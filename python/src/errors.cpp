@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "errors.hpp"
 
+#include <nanobind/stl/string.h>
+
 #include <algorithm>
 #include <exception>
 #include <new>
