@@ -32,6 +32,9 @@ class ArrayError(UsageError, TypeError):
 class OutputExistsError(UsageError, FileExistsError):
     """Output file that exists."""
 
+    def __str__(self):
+        return str(self.args[0])
+
 
 class DataError(Error, ValueError):
     """Missing, broken or inconsistent file or value from outside."""
@@ -42,6 +45,9 @@ class DataError(Error, ValueError):
 
 class MissingFileError(DataError, FileNotFoundError):
     """Input file that is not there."""
+
+    def __str__(self):
+        return str(self.args[0])
 
 
 class ResourceError(Error, MemoryError):

@@ -61,30 +61,21 @@ class _Layout:
 
     def gather(self, local, *, root=0):
         """Returns the whole array on rank `root`, None on the others. Collective."""
-        return self._gather(local, root)[0]
+        return self._gathered(local, self.comm.rank == root)
 
     def allgather(self, local):
         """Returns the whole array on every rank. Collective."""
-        full, shape, dtype = self._gather(local, 0)
-        if self.comm.size > 1:
-            full = np.empty(shape, dtype) if full is None else full
-            rows = full.reshape(-1, self.full_size)
-            is_root = self.comm.rank == 0
-            for rank in range(1, self.comm.size):
-                is_target = self.comm.rank == rank
-                _core.move(self.comm, rows if is_root else None, self._whole() if is_root else _NOTHING,
-                           rows if is_target else None, self._whole() if is_target else _NOTHING)
-        return full
+        return self._gathered(local, True)
 
-    def _gather(self, local, root):
+    def _gathered(self, local, is_wanted):
+        full = None
         with agree(self.comm):
             part = _rows(local, self.size, "local")
-            shape = (*np.shape(local)[:-1], self.full_size)
-            is_root = self.comm.rank == root
-            full = np.empty(shape, part.dtype) if is_root else None
-        _core.move(self.comm, part, self.pieces, full.reshape(-1, self.full_size) if is_root else None,
-                   self._whole() if is_root else _NOTHING)
-        return full, shape, part.dtype
+            if is_wanted:
+                full = np.empty((*np.shape(local)[:-1], self.full_size), part.dtype)
+        _core.move(self.comm, part, self.pieces, full.reshape(-1, self.full_size) if is_wanted else None,
+                   self._whole() if is_wanted else _NOTHING)
+        return full
 
 
 class MapLayout(_Layout):

@@ -119,8 +119,8 @@ void bind_communicators(nb::module_& module) {
            "Collective.");
   module.def("mpi_library_version", &library_version,
              "Returns what the MPI that this module is linked with calls itself.");
-  module.def("move", &move, nb::arg("comm"), nb::arg("source"), nb::arg("source_pieces"),
-             nb::arg("target"), nb::arg("target_pieces"),
+  module.def("move", &move, nb::arg("comm"), nb::arg("source").none(), nb::arg("source_pieces"),
+             nb::arg("target").none(), nb::arg("target_pieces"),
              "Copies elements of a distributed array to another distribution of it. Collective.");
 }
 
