@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """HEALPix's files of weights and pixel windows."""
+import contextlib
 import importlib.util
 import os
 from pathlib import Path
@@ -17,7 +18,22 @@ _NAMES = {
 }
 
 
+_searched = []
+
+
+@contextlib.contextmanager
+def searching(folder):
+    """Looks in a folder, and in its folders of healpy-data, first."""
+    _searched.append(Path(folder))
+    try:
+        yield
+    finally:
+        _searched.pop()
+
+
 def _folders():
+    for folder in reversed(_searched):
+        yield from (folder, folder / "full_weights", folder / "pixel_window_functions")
     root = os.environ.get("HEALPIX")
     if root:
         yield Path(root) / "data"
@@ -36,7 +52,7 @@ def healpix_file(table, nside, comm):
             found = [folder / name for folder in _folders() for name in names if (folder / name).exists()]
             if not found:
                 raise MissingFileError(f"{' or '.join(names)}: not found; set HEALPIX to the folder of HEALPix, whose "
-                                       "folder data has it, or install healpy")
+                                       "folder data has it")
             path = str(found[0])
     return comm.broadcast(path, 0)
 
