@@ -135,6 +135,9 @@ class Machine:
     def is_no_program(self, name):
         return shutil.which(name) is None
 
+    def is_no_nanobind(self):
+        return self.variable("nanobind_DIR") == ""
+
     def is_no_module(self, name):
         python = self.variable("RINGWEAVE_TEST_PYTHON")
         if not python:

@@ -17,7 +17,7 @@ if [ "$goal" = test ]; then
   packages+=(
     mpich libmpich-dev libhdf5-mpich-dev
     libgtest-dev libgmock-dev libbenchmark-dev libboost-dev libzstd-dev
-    python3 python3-numpy python3-scipy python3-h5py python3-astropy python3-healpy python3-xarray python3-h5netcdf
+    python3 python3-venv python3-numpy python3-scipy python3-h5py python3-astropy python3-healpy python3-xarray python3-h5netcdf
     python3-matplotlib python3-mpmath
     clang lld libclang-rt-14-dev libomp-14-dev clang-format clang-tidy
     file gdb shellcheck doxygen
@@ -29,7 +29,21 @@ missing=()
 for package in "${packages[@]}"; do
   dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q '^install ok installed' || missing+=("$package")
 done
-[ ${#missing[@]} -eq 0 ] && exit 0
+# What the Python package is built and tested with and Debian does not have, in a virtual environment of its own.
+python_packages=(nanobind scikit-build-core numpy mpi4py healpy ducc0 pytest)
+install_python_packages() {
+  local folder
+  folder=$(dirname "$0")/../build/python
+  [ "$goal" = test ] || return 0
+  "$folder/bin/python3" -c 'import nanobind, mpi4py, healpy, ducc0, pytest' 2>/dev/null && return 0
+  /usr/bin/python3 -m venv "$folder" && "$folder/bin/pip" install -q --upgrade "${python_packages[@]}" ||
+    echo "The Python package will be neither built nor tested: ${python_packages[*]} could not be installed" >&2
+}
+
+if [ ${#missing[@]} -eq 0 ]; then
+  install_python_packages
+  exit 0
+fi
 
 if [ "$(id -u)" -ne 0 ]; then
   echo "Ringweave needs these packages; as root, run:" >&2
@@ -39,3 +53,4 @@ fi
 export DEBIAN_FRONTEND=noninteractive
 apt-get update -q
 apt-get install -y -q --no-install-recommends "${missing[@]}"
+install_python_packages

@@ -55,7 +55,7 @@ def _writing(comm, path, overwrite):
         yield
     except UsageError as error:
         if not overwrite and "exists" in str(error) and comm.broadcast("there" if os.path.exists(path) else "", 0):
-            there = OutputExistsError(str(error))
+            there = OutputExistsError(str(error).replace("--overwrite", "overwrite=True"))
             there.rank, there.errno, there.filename = error.rank, errno.EEXIST, path
             raise there from None
         raise

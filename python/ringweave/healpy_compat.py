@@ -212,8 +212,8 @@ def _map2alm(maps, is_one, nside, lmax, mmax, iter, pol, weights, datapath, gal_
     return alm[0] if is_one else alm
 
 
-def alm2map(alms, nside, lmax=None, mmax=None, pixwin=False, fwhm=0.0, sigma=None, pol=True, inplace=False, verbose=True,
-            *, comm=None, distributed=False):
+def alm2map(alms, nside, lmax=None, mmax=None, pixwin=False, fwhm=0.0, sigma=None, pol=True, inplace=False,
+            verbose=True, *, comm=None, distributed=False):
     """Returns the map of a_lm, T or T, E, B (pol=False: any number of scalar a_lm). Collective."""
     if not isinstance(alms, (np.ndarray, list, tuple)):
         raise TypeError("alms must be a sequence")

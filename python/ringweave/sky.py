@@ -79,7 +79,8 @@ class Spectra:
         write_cl(path, self, overwrite=overwrite, comm=comm)
 
     def __repr__(self):
-        return f"<Spectra {' '.join(self._values)}, {self.kind}, lmax {self.lmax}{', ' + self.unit if self.unit else ''}>"
+        unit = f", {self.unit}" if self.unit else ""
+        return f"<Spectra {' '.join(self._values)}, {self.kind}, lmax {self.lmax}{unit}>"
 
 
 def _cl_of(spectra):

@@ -108,7 +108,7 @@ class Transform:
         return self._core.adjoint(map, weights, out, accumulate, scratch)
 
     def analysis(self, map, *, iter=None, tol=None, weights=None, out=None, callback=None):
-        """Returns the a_lm of a map, and a report. iter: corrections; None: 3 on HEALPix, 0 where the analysis is exact.
+        """Returns the a_lm of a map, and a report. iter: corrections; None: 3 on HEALPix, 0 where analyses are exact.
         tol: conjugate gradients until the residual has fallen so far, in at most `iter` passes. weights: "ring" or
         "pixel" for HEALPix's files, or steradians of a pixel of this rank's rings. callback(pass, passes, residual) is
         called after each pass; there Ctrl-C ends the call. Collective."""

@@ -40,7 +40,8 @@ AnyArray borrow(nb::handle array, const char* name, Numbers numbers, Access acce
   } else {
     nb::ndarray<> writable;
     if (nb::try_cast(array, writable, false)) return AnyArray(writable);
-    if (nb::try_cast(array, result, false)) refuse(name, "is read-only; expected an array to write to");
+    if (nb::try_cast(array, result, false))
+      refuse(name, "is read-only; expected an array to write to");
   }
   refuse(name, "is " + description(array) + "; expected an array of " + expected_numbers(numbers));
 }
@@ -70,8 +71,8 @@ nb::object make_array(std::span<const std::int64_t> shape) {
     axes.push_back(static_cast<std::size_t>(axis));
   }
   auto* const memory = new HostBuffer<T>(size);
-  const nb::capsule owner(
-      memory, [](void* kept) noexcept { delete static_cast<HostBuffer<T>*>(kept); });
+  const nb::capsule owner(memory,
+                          [](void* kept) noexcept { delete static_cast<HostBuffer<T>*>(kept); });
   return nb::cast(nb::ndarray<nb::numpy, T>(memory->data(), axes.size(), axes.data(), owner));
 }
 
@@ -83,12 +84,13 @@ Rows borrow_rows(nb::handle array, const char* name, Numbers numbers, Access acc
   const AnyArray& owner = rows.owner;
   if (owner.device_type() != nb::device::cpu::value)
     refuse(name, "is in the memory of a device; expected the host's");
-  const auto code = numbers == Numbers::real ? nb::dlpack::dtype_code::Float
-                                             : nb::dlpack::dtype_code::Complex;
+  const auto code =
+      numbers == Numbers::real ? nb::dlpack::dtype_code::Float : nb::dlpack::dtype_code::Complex;
   const int bits = owner.dtype().bits / (numbers == Numbers::complex_ ? 2 : 1);
   if (owner.dtype().code != static_cast<std::uint8_t>(code) || (bits != 32 && bits != 64) ||
       owner.dtype().lanes != 1) {
-    refuse(name, "is " + description(array) + "; expected an array of " + expected_numbers(numbers));
+    refuse(name,
+           "is " + description(array) + "; expected an array of " + expected_numbers(numbers));
   }
   rows.is_single = bits == 32;
   const std::size_t n_axes = owner.ndim();
@@ -126,8 +128,8 @@ Rows borrow_rows(nb::handle array, const char* name, Numbers numbers, Access acc
   return rows;
 }
 
-void require_shape(const Rows& rows, const char* name, std::int64_t n_components,
-                   std::int64_t size, const char* whose) {
+void require_shape(const Rows& rows, const char* name, std::int64_t n_components, std::int64_t size,
+                   const char* whose) {
   if (rows.n_components == n_components && rows.size == size) return;
   std::string expected = "(" + std::to_string(n_components) + ", " + std::to_string(size) + ")";
   if (n_components == 1) expected += " or (" + std::to_string(size) + ",)";
@@ -138,12 +140,14 @@ void require_shape(const Rows& rows, const char* name, std::int64_t n_components
 void require_match(const Rows& in, const char* in_name, const Rows& out, const char* out_name,
                    Numbers in_numbers, Numbers out_numbers) {
   if (in.is_single != out.is_single) {
-    refuse(out_name, "is of " + type_name(out_numbers, out.is_single) + ", which does not go with " +
-                         in_name + " of " + type_name(in_numbers, in.is_single));
+    refuse(out_name, "is of " + type_name(out_numbers, out.is_single) +
+                         ", which does not go with " + in_name + " of " +
+                         type_name(in_numbers, in.is_single));
   }
   if (in.n_batch != out.n_batch || (in.n_axes == 3) != (out.n_axes == 3)) {
-    throw UsageError(std::string(out_name) + ": has the shape " + text_of_shape(out) + ", whose batch " +
-                     "is not that of " + in_name + " with the shape " + text_of_shape(in));
+    throw UsageError(std::string(out_name) + ": has the shape " + text_of_shape(out) +
+                     ", whose batch " + "is not that of " + in_name + " with the shape " +
+                     text_of_shape(in));
   }
   const auto begin_in = reinterpret_cast<std::intptr_t>(in.data);
   const auto begin_out = reinterpret_cast<std::intptr_t>(out.data);

@@ -2,6 +2,9 @@
 // Arrays of Python as views of the library, without copies.
 #pragma once
 
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
 #include <complex>
 #include <cstdint>
 #include <initializer_list>
@@ -9,12 +12,9 @@
 #include <string>
 #include <vector>
 
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
+#include "errors.hpp"
 
 #include <ringweave/views.hpp>
-
-#include "errors.hpp"
 
 namespace ringweave::python {
 
@@ -23,8 +23,8 @@ enum class Numbers { real, complex_ };
 /// Access to an array that is needed.
 enum class Access { read, write };
 
-/// A borrowed array of the shape (n,), (components, n) or (batch, components, n), whose last axis is
-/// contiguous.
+/// A borrowed array of the shape (n,), (components, n) or (batch, components, n), whose last axis
+/// is contiguous.
 struct Rows {
   nb::ndarray<nb::ro> owner;      ///< keeps the memory
   void* data = nullptr;           ///< first element
@@ -51,8 +51,8 @@ struct Rows {
 Rows borrow_rows(nb::handle array, const char* name, Numbers numbers, Access access);
 
 /// Throws UsageError unless rows have this shape; `whose` says what has it.
-void require_shape(const Rows& rows, const char* name, std::int64_t n_components,
-                   std::int64_t size, const char* whose);
+void require_shape(const Rows& rows, const char* name, std::int64_t n_components, std::int64_t size,
+                   const char* whose);
 
 /// Throws ArrayError unless an output has the precision and the leading axes of an input, and
 /// UsageError where their memory overlaps.
@@ -76,7 +76,8 @@ nb::object output_for(const Rows& in, const char* in_name, Numbers in_numbers, n
 template <class T>
 nb::object array_of(std::vector<T> values) {
   auto* const kept = new std::vector<T>(std::move(values));
-  const nb::capsule owner(kept, [](void* memory) noexcept { delete static_cast<std::vector<T>*>(memory); });
+  const nb::capsule owner(
+      kept, [](void* memory) noexcept { delete static_cast<std::vector<T>*>(memory); });
   return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(kept->data(), {kept->size()}, owner));
 }
 

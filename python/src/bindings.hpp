@@ -2,20 +2,20 @@
 // What the sources of the extension give to each other.
 #pragma once
 
+#include <nanobind/nanobind.h>
+
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include <nanobind/nanobind.h>
+#include "arrays.hpp"
 
 #include <ringweave/alm.hpp>
 #include <ringweave/analysis.hpp>
 #include <ringweave/communicator.hpp>
 #include <ringweave/grid.hpp>
 #include <ringweave/spectra.hpp>
-
-#include "arrays.hpp"
 
 namespace ringweave::python {
 

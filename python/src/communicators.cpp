@@ -6,10 +6,10 @@
 #include <functional>
 #include <utility>
 
-#include <ringweave/mpi.hpp>
-
 #include "bindings.hpp"
 #include "moves.hpp"
+
+#include <ringweave/mpi.hpp>
 
 namespace ringweave::python {
 namespace {
@@ -95,8 +95,9 @@ void agree_with_others(const Communicator& comm, const std::string& mine) {
 void bind_communicators(nb::module_& module) {
   nb::class_<Communicator>(module, "Comm", "Duplicate of a communicator, or one rank without MPI.")
       .def_static("self", &Communicator::self, "Returns one rank that calls no MPI.")
-      .def_static("from_handle", &duplicate_of_handle, nb::arg("handle"),
-                  "Returns the duplicate of the communicator with this handle of Fortran. Collective.")
+      .def_static(
+          "from_handle", &duplicate_of_handle, nb::arg("handle"),
+          "Returns the duplicate of the communicator with this handle of Fortran. Collective.")
       .def_prop_ro("rank", &Communicator::rank, "Number of this rank.")
       .def_prop_ro("size", &Communicator::size, "Number of ranks.")
       .def(

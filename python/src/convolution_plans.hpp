@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <ringweave/convolution.hpp>
-
 #include "plan.hpp"
+
+#include <ringweave/convolution.hpp>
 
 namespace ringweave::python {
 

@@ -6,12 +6,12 @@
 
 #include <utility>
 
-#include <ringweave/convolution.hpp>
-#include <ringweave/kernel.hpp>
-
 #include "bindings.hpp"
 #include "convolution_plans.hpp"
 #include "transform_plan.hpp"
+
+#include <ringweave/convolution.hpp>
+#include <ringweave/kernel.hpp>
 
 namespace ringweave::python {
 namespace {
@@ -157,8 +157,8 @@ void bind_kernels(nb::module_& module) {
           },
           nb::arg("theta"), "Returns K(theta).");
   nb::class_<KernelSplit>(module, "KernelSplit", "Kernel in a harmonic and a compact part.")
-      .def(nb::new_(&make_split), nb::arg("b_l"), nb::arg("nside"), nb::arg("cl"),
-           nb::arg("error"), nb::arg("ranks"), nb::arg("threads"), nb::arg("spin"), "Searches.")
+      .def(nb::new_(&make_split), nb::arg("b_l"), nb::arg("nside"), nb::arg("cl"), nb::arg("error"),
+           nb::arg("ranks"), nb::arg("threads"), nb::arg("spin"), "Searches.")
       .def_prop_ro("verdict", &verdict_of, "Fastest way: split, ring or harmonic.")
       .def_prop_ro("reason", &KernelSplit::reason, "Explains the verdict.")
       .def_prop_ro("has_parts", &KernelSplit::has_parts, "Tells whether a split keeps the error.")
@@ -200,7 +200,7 @@ void bind_convolutions(nb::module_& module) {
       .def(
           "rings", [](const RingPlan& plan) { return plan.get().rings(); },
           "Returns the rings of this rank.")
-      .def("apply", &convolve<RingConvolution>, nb::arg("n_maps"), nb::arg("map"),
+      .def("apply", &convolve<RingConvolution>, nb::arg("n_maps"), nb::arg("map").none(),
            nb::arg("out").none(), "Convolves maps. Collective.")
       .def(
           "halo_bytes_sent", [](const RingPlan& plan) { return plan.get().halo_bytes_sent(); },
@@ -215,7 +215,7 @@ void bind_convolutions(nb::module_& module) {
       .def(
           "rings", [](const SplitConvolutionPlan& plan) { return plan.get().rings(); },
           "Returns the rings of this rank.")
-      .def("apply", &convolve<SplitConvolution>, nb::arg("n_maps"), nb::arg("map"),
+      .def("apply", &convolve<SplitConvolution>, nb::arg("n_maps"), nb::arg("map").none(),
            nb::arg("out").none(), "Convolves maps, whose contents are lost. Collective.");
 }
 

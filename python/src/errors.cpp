@@ -56,7 +56,8 @@ Failure failure_of_current_exception() {
     failure.message = error.what();
   } catch (const nb::python_error& error) {
     failure.outcome = peer;
-    failure.message = error.what();
+    failure.message = nb::cast<std::string>(error.type().attr("__name__")) + ": " +
+                      nb::cast<std::string>(nb::str(error.value()));
   } catch (...) {
     const CaughtError error = describe_current_exception();
     failure.outcome = outcome_of(error.kind);
@@ -77,7 +78,8 @@ void agree_on(const Communicator& comm, const char* what, std::int64_t value,
     const auto other = std::find_if(all.begin(), all.end(),
                                     [&](std::int64_t rank_value) { return rank_value != all[0]; });
     if (other == all.end()) return;
-    throw UsageError(std::string(what) + " must be the same on all ranks; those of rank 0 and rank " +
+    throw UsageError(std::string(what) +
+                     " must be the same on all ranks; those of rank 0 and rank " +
                      std::to_string(other - all.begin()) + " differ");
   }
   const int rank = static_cast<int>(worst - all.begin());

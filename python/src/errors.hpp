@@ -2,12 +2,12 @@
 // Exceptions on their way from C++ to Python, and agreement of ranks on them.
 #pragma once
 
+#include <nanobind/nanobind.h>
+
 #include <cstdint>
 #include <functional>
 #include <stdexcept>
 #include <string>
-
-#include <nanobind/nanobind.h>
 
 #include <ringweave/communicator.hpp>
 
@@ -25,10 +25,10 @@ class ArrayError : public std::runtime_error {
 /// Makes Python's exceptions of Ringweave's, by the classes of ringweave.errors.
 void translate_errors();
 
-/// Runs `check` on every rank and lets all return its values, or throws the same error on all. Ranks
-/// that return different values throw UsageError, which says `what` must be the same. Python's own
-/// exceptions stay what they are on the rank that met them and are PeerError on the others. The GIL
-/// is held during `check` and released while ranks agree. Collective.
+/// Runs `check` on every rank and lets all return its values, or throws the same error on all.
+/// Ranks that return different values throw UsageError, which says `what` must be the same.
+/// Python's own exceptions stay what they are on the rank that met them and are PeerError on the
+/// others. The GIL is held during `check` and released while ranks agree. Collective.
 void agree(const Communicator& comm, const char* what, const std::function<std::int64_t()>& check);
 
 /// Runs `work` with the GIL held, lets Ctrl-C through, and agrees on exceptions as agree() does. To

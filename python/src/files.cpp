@@ -7,11 +7,11 @@
 
 #include <utility>
 
-#include <ringweave/files.hpp>
-#include <ringweave/version.hpp>
-
 #include "bindings.hpp"
 #include "transform_plan.hpp"
+
+#include <ringweave/files.hpp>
+#include <ringweave/version.hpp>
 
 namespace ringweave::python {
 namespace {
@@ -112,9 +112,9 @@ void read_map_columns(OpenMap& file, const std::vector<int>& columns, const Loca
 
 void read_alm_components(OpenAlm& file, const std::vector<int>& components, const AlmLayout& layout,
                          nb::handle out) {
-  const Rows rows = rows_of_file(file.comm, out, "out", Numbers::complex_, Access::write,
-                                 layout.size(), static_cast<std::int64_t>(components.size()),
-                                 "the layout");
+  const Rows rows =
+      rows_of_file(file.comm, out, "out", Numbers::complex_, Access::write, layout.size(),
+                   static_cast<std::int64_t>(components.size()), "the layout");
   const nb::gil_scoped_release released;
   with_type(rows, [&](auto type) {
     file.reader->read(components, layout, AnyAlmView<>(rows.view<std::complex<decltype(type)>>()));
@@ -142,8 +142,8 @@ IfExists if_exists(bool overwrite) { return overwrite ? IfExists::overwrite : If
 void write_map_file(const Communicator& comm, const std::string& path, bool overwrite,
                     const GridHandle& grid, const LocalRings& rings, nb::handle map,
                     const std::vector<std::string>& names, const std::vector<std::string>& units,
-                    const std::string& coordsys, bool is_nested, bool is_partial,
-                    bool is_single, const Provenance& provenance) {
+                    const std::string& coordsys, bool is_nested, bool is_partial, bool is_single,
+                    const Provenance& provenance) {
   MapHeader header;
   header.grid = grid.grid;
   header.ordering = is_nested ? Ordering::nested : Ordering::ring;
@@ -152,9 +152,8 @@ void write_map_file(const Communicator& comm, const std::string& path, bool over
   header.coordsys = coordsys;
   for (std::size_t i = 0; i < names.size(); ++i)
     header.columns.push_back({names[i], i < units.size() ? units[i] : "", 0});
-  const Rows rows =
-      rows_of_file(comm, map, "map", Numbers::real, Access::read, rings.n_pixels(),
-                   static_cast<std::int64_t>(names.size()), "the layout");
+  const Rows rows = rows_of_file(comm, map, "map", Numbers::real, Access::read, rings.n_pixels(),
+                                 static_cast<std::int64_t>(names.size()), "the layout");
   const nb::gil_scoped_release released;
   with_type(rows, [&](auto type) {
     write_map(comm, path, if_exists(overwrite), header, provenance, rings,
@@ -173,9 +172,8 @@ void write_alm_file(const Communicator& comm, const std::string& path, bool over
   header.unit = unit;
   header.coordsys = coordsys;
   header.precision = is_single ? Precision::single_ : Precision::double_;
-  const Rows rows =
-      rows_of_file(comm, alm, "alm", Numbers::complex_, Access::read, layout.size(),
-                   static_cast<std::int64_t>(components.size()), "the layout");
+  const Rows rows = rows_of_file(comm, alm, "alm", Numbers::complex_, Access::read, layout.size(),
+                                 static_cast<std::int64_t>(components.size()), "the layout");
   const nb::gil_scoped_release released;
   with_type(rows, [&](auto type) {
     write_alm(comm, path, if_exists(overwrite), header, provenance, layout,
@@ -240,7 +238,8 @@ void bind_tables(nb::module_& module) {
       [](const Communicator& comm, const std::string& path, std::int64_t nside) {
         return array_of(read_ring_weights(comm, path, nside));
       },
-      nb::arg("comm"), nb::arg("path"), nb::arg("nside"), "Returns w of northern rings. Collective.");
+      nb::arg("comm"), nb::arg("path"), nb::arg("nside"),
+      "Returns w of northern rings. Collective.");
   module.def(
       "read_pixel_weights",
       [](const Communicator& comm, const std::string& path, std::int64_t nside) {
@@ -269,21 +268,21 @@ void bind_files(nb::module_& module) {
       .def(
           "grid", [](const OpenMap& file) { return GridHandle{file.reader->header().grid}; },
           "Returns its full grid.")
-      .def("read", &read_map_columns, nb::arg("columns"), nb::arg("rings"), nb::arg("out"),
+      .def("read", &read_map_columns, nb::arg("columns"), nb::arg("rings"), nb::arg("out").none(),
            "Reads columns. Collective.");
   nb::class_<OpenAlm>(module, "AlmFile", "Open file of a_lm.")
       .def(nb::new_(&open_alm_file), nb::arg("comm"), nb::arg("path"), "Opens it. Collective.")
       .def(
           "header", [](const OpenAlm& file) { return dict_of(file.reader->header()); },
           "Returns its header.")
-      .def("read", &read_alm_components, nb::arg("components"), nb::arg("layout"), nb::arg("out"),
-           "Reads components. Collective.");
+      .def("read", &read_alm_components, nb::arg("components"), nb::arg("layout"),
+           nb::arg("out").none(), "Reads components. Collective.");
   module.def("write_map", &write_map_file, nb::arg("comm"), nb::arg("path"), nb::arg("overwrite"),
-             nb::arg("grid"), nb::arg("rings"), nb::arg("map"), nb::arg("names"), nb::arg("units"),
-             nb::arg("coordsys"), nb::arg("is_nested"), nb::arg("is_partial"),
+             nb::arg("grid"), nb::arg("rings"), nb::arg("map").none(), nb::arg("names"),
+             nb::arg("units"), nb::arg("coordsys"), nb::arg("is_nested"), nb::arg("is_partial"),
              nb::arg("is_single"), nb::arg("provenance"), "Writes a map. Collective.");
   module.def("write_alm", &write_alm_file, nb::arg("comm"), nb::arg("path"), nb::arg("overwrite"),
-             nb::arg("layout"), nb::arg("alm"), nb::arg("components"), nb::arg("unit"),
+             nb::arg("layout"), nb::arg("alm").none(), nb::arg("components"), nb::arg("unit"),
              nb::arg("coordsys"), nb::arg("is_single"), nb::arg("provenance"),
              "Writes a_lm. Collective.");
   bind_tables(module);

@@ -77,7 +77,8 @@ void bind_layouts(nb::module_& module) {
       .def_prop_ro("n_rings", &LocalRings::n_rings, "Number of rings.")
       .def_prop_ro("n_pixels", &LocalRings::n_pixels, "Number of pixels.")
       .def("bands", &bands_of, "Returns the bands as (first, end).")
-      .def("slabs", &slabs_of, "Returns (first pixel of the grid, place, count) of each band, flat.")
+      .def("slabs", &slabs_of,
+           "Returns (first pixel of the grid, place, count) of each band, flat.")
       .def("ring_weights", &weights_of_rings, nb::arg("northern"),
            "Returns the quadrature weight of a pixel of every ring.")
       .def("pixel_weights", &weights_of_pixels, nb::arg("compressed"),
@@ -122,8 +123,7 @@ void bind_grids(nb::module_& module) {
           },
           nb::arg("n_rings"), nb::arg("n_phi") = 0, "Makes an equidistant grid without poles.")
       .def_static(
-          "from_name",
-          [](const std::string& name) { return handle_of(RingGrid::from_name(name)); },
+          "from_name", [](const std::string& name) { return handle_of(RingGrid::from_name(name)); },
           nb::arg("name"), "Makes the grid of a name, such as healpix:64.")
       .def_static("rings", &grid_of_rings, nb::arg("theta"), nb::arg("n_phi"), nb::arg("phi0"),
                   nb::arg("weight"), "Makes a grid of rings given by arrays.")
@@ -150,11 +150,15 @@ void bind_grids(nb::module_& module) {
           "Highest degree of a map by default.")
       .def(
           "theta",
-          [](const GridHandle& self) { return of_rings(self, [](const Ring& r) { return r.theta; }); },
+          [](const GridHandle& self) {
+            return of_rings(self, [](const Ring& r) { return r.theta; });
+          },
           "Returns the colatitudes of the rings.")
       .def(
           "phi0",
-          [](const GridHandle& self) { return of_rings(self, [](const Ring& r) { return r.phi0; }); },
+          [](const GridHandle& self) {
+            return of_rings(self, [](const Ring& r) { return r.phi0; });
+          },
           "Returns the longitudes of their first pixels.")
       .def(
           "weight",
@@ -164,7 +168,9 @@ void bind_grids(nb::module_& module) {
           "Returns the quadrature weights of their pixels.")
       .def(
           "n_phi",
-          [](const GridHandle& self) { return of_rings(self, [](const Ring& r) { return r.n_phi; }); },
+          [](const GridHandle& self) {
+            return of_rings(self, [](const Ring& r) { return r.n_phi; });
+          },
           "Returns their numbers of pixels.")
       .def(
           "first_pixel",

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <nanobind/nanobind.h>
 
-#include <ringweave/version.hpp>
-
 #include "bindings.hpp"
 #include "errors.hpp"
+
+#include <ringweave/version.hpp>
 
 NB_MODULE(_core, module) {
   namespace python = ringweave::python;

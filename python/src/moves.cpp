@@ -34,7 +34,8 @@ Bytes bytes_of(nb::handle array, const char* name, bool is_written) {
   if (is_written) {
     nb::ndarray<nb::device::cpu> writable;
     if (!nb::try_cast(array, writable, false))
-      throw ArrayError(std::string(name) + ": is no array in the host's memory that can be written to");
+      throw ArrayError(std::string(name) +
+                       ": is no array in the host's memory that can be written to");
     bytes.owner = nb::ndarray<nb::ro>(writable);
   } else {
     nb::ndarray<nb::ro, nb::device::cpu> readable;
@@ -96,7 +97,8 @@ void for_common(const std::vector<Piece>& a, const std::vector<Piece>& b, const 
   while (i < a.size() && j < b.size()) {
     const std::int64_t begin = std::max(a[i].global, b[j].global);
     const std::int64_t end = std::min(a[i].global + a[i].count, b[j].global + b[j].count);
-    if (begin < end) use(begin - a[i].global + a[i].local, begin - b[j].global + b[j].local, end - begin);
+    if (begin < end)
+      use(begin - a[i].global + a[i].local, begin - b[j].global + b[j].local, end - begin);
     if (a[i].global + a[i].count < b[j].global + b[j].count) {
       ++i;
     } else {

@@ -2,14 +2,14 @@
 // Moves of distributed arrays to other distributions.
 #pragma once
 
-#include <vector>
-
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
-#include <ringweave/communicator.hpp>
+#include <vector>
 
 #include "errors.hpp"
+
+#include <ringweave/communicator.hpp>
 
 namespace ringweave::python {
 

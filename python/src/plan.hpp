@@ -2,6 +2,8 @@
 // What objects with calls that compute have in common.
 #pragma once
 
+#include <nanobind/nanobind.h>
+
 #include <atomic>
 #include <memory>
 #include <mutex>
@@ -10,13 +12,11 @@
 #include <thread>
 #include <utility>
 
-#include <nanobind/nanobind.h>
+#include "threads.hpp"
 
 #include <ringweave/communicator.hpp>
 #include <ringweave/error.hpp>
 #include <ringweave/execution.hpp>
-
-#include "threads.hpp"
 
 namespace ringweave::python {
 
@@ -36,7 +36,7 @@ class Plan {
   Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;
 
-  const Communicator& comm() const { return comm_; }  ///< that of the plan
+  const Communicator& comm() const { return comm_; }   ///< that of the plan
   bool is_open() const { return object_ != nullptr; }  ///< close() was not called
 
   /// Returns the plan. To be called with the GIL.
@@ -52,6 +52,11 @@ class Plan {
   template <class Work>
   auto run(const Work& work) {
     const nb::gil_scoped_release released;
+    return run_without_gil(work);
+  }
+  /// Does the same within the run() of another plan.
+  template <class Work>
+  auto run_without_gil(const Work& work) {
     const std::scoped_lock one_at_a_time(mutex_);
     if (!object_) throw UsageError("the " + name_ + " was closed by another thread");
     const ThreadCount count(threads_);
@@ -71,7 +76,9 @@ class Plan {
 
  private:
   struct Caller {
-    explicit Caller(std::atomic<std::thread::id>& id) : id_(id) { id_ = std::this_thread::get_id(); }
+    explicit Caller(std::atomic<std::thread::id>& id) : id_(id) {
+      id_ = std::this_thread::get_id();
+    }
     ~Caller() { id_ = std::thread::id(); }
     Caller(const Caller&) = delete;
     Caller& operator=(const Caller&) = delete;

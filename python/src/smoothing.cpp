@@ -4,11 +4,11 @@
 
 #include <utility>
 
-#include <ringweave/smoothing.hpp>
-
 #include "bindings.hpp"
 #include "convolution_plans.hpp"
 #include "transform_plan.hpp"
+
+#include <ringweave/smoothing.hpp>
 
 namespace ringweave::python {
 namespace {
@@ -52,8 +52,8 @@ struct HarmonicOptions {
                   double tolerance, const std::string& unseen, nb::handle mask) {
     options.beam = {vector_of(t), vector_of(e), vector_of(b)};
     auto weights = std::make_shared<AnalysisWeights>();
-    weights->ring = ring.is_none() ? ring_weights(transform.rings())
-                                   : vector_of(nb::cast<Doubles>(ring));
+    weights->ring =
+        ring.is_none() ? ring_weights(transform.rings()) : vector_of(nb::cast<Doubles>(ring));
     if (!pixel.is_none()) weights->pixel = vector_of(nb::cast<Doubles>(pixel));
     options.weights = std::move(weights);
     options.n_iter = iterations;
@@ -91,8 +91,8 @@ nb::dict smooth_in_place(TransformPlan& plan, nb::handle map, const Doubles& t, 
 
 nb::object smooth_onto(TransformPlan& from, TransformPlan& onto, nb::handle map, const Doubles& t,
                        const Doubles& e, const Doubles& b, nb::handle ring, nb::handle pixel,
-                       int iterations, double tolerance, const std::string& unseen,
-                       nb::handle mask, nb::handle callback) {
+                       int iterations, double tolerance, const std::string& unseen, nb::handle mask,
+                       nb::handle callback) {
   Rows rows;
   std::unique_ptr<HarmonicOptions> how;
   agree(from.comm(), as_called, [&] {
@@ -101,7 +101,8 @@ nb::object smooth_onto(TransformPlan& from, TransformPlan& onto, nb::handle map,
     rows = borrow_rows(map, "map", Numbers::real, Access::read);
     require_shape(rows, "map", transform.fields().n_components(), transform.rings().n_pixels(),
                   the_transform);
-    if (rows.n_axes == 3) throw UsageError("map: has an axis of a batch, which grid_out does not take");
+    if (rows.n_axes == 3)
+      throw UsageError("map: has an axis of a batch, which grid_out does not take");
     how = std::make_unique<HarmonicOptions>(transform, t, e, b, ring, pixel, iterations, tolerance,
                                             unseen, mask);
     return rows.digest();
@@ -111,7 +112,7 @@ nb::object smooth_onto(TransformPlan& from, TransformPlan& onto, nb::handle map,
     using T = decltype(type);
     MapBuffer<T> buffer;
     from.run([&](SphericalHarmonicTransform& transform) {
-      onto.run([&](SphericalHarmonicTransform& other) {
+      onto.run_without_gil([&](SphericalHarmonicTransform& other) {
         buffer = MapBuffer<T>(rows.n_components, rows.size);
         for (std::int64_t c = 0; c < rows.n_components; ++c) {
           const View<T> row = rows.view<T>().component(c);
@@ -156,21 +157,21 @@ nb::dict smooth_rings(Plan<Convolution>& plan, std::int64_t n_maps, nb::handle m
 }  // namespace
 
 void bind_smoothing(nb::module_& module) {
-  module.def("smooth", &smooth_in_place, nb::arg("transform"), nb::arg("map"), nb::arg("t"),
+  module.def("smooth", &smooth_in_place, nb::arg("transform"), nb::arg("map").none(), nb::arg("t"),
              nb::arg("e"), nb::arg("b"), nb::arg("ring_weights").none(),
              nb::arg("pixel_weights").none(), nb::arg("iterations"), nb::arg("tolerance"),
              nb::arg("unseen"), nb::arg("mask").none(), nb::arg("callback").none(),
              "Smooths a map in harmonic space, in place. Collective.");
-  module.def("smooth_onto", &smooth_onto, nb::arg("transform"), nb::arg("onto"), nb::arg("map"),
-             nb::arg("t"), nb::arg("e"), nb::arg("b"), nb::arg("ring_weights").none(),
-             nb::arg("pixel_weights").none(), nb::arg("iterations"), nb::arg("tolerance"),
-             nb::arg("unseen"), nb::arg("mask").none(), nb::arg("callback").none(),
-             "Returns a smoothed map on another grid. Collective.");
+  module.def("smooth_onto", &smooth_onto, nb::arg("transform"), nb::arg("onto"),
+             nb::arg("map").none(), nb::arg("t"), nb::arg("e"), nb::arg("b"),
+             nb::arg("ring_weights").none(), nb::arg("pixel_weights").none(), nb::arg("iterations"),
+             nb::arg("tolerance"), nb::arg("unseen"), nb::arg("mask").none(),
+             nb::arg("callback").none(), "Returns a smoothed map on another grid. Collective.");
   module.def("smooth_on_rings", &smooth_rings<RingConvolution>, nb::arg("convolution"),
-             nb::arg("n_maps"), nb::arg("map"), nb::arg("out"), nb::arg("unseen"),
+             nb::arg("n_maps"), nb::arg("map").none(), nb::arg("out").none(), nb::arg("unseen"),
              nb::arg("mask").none(), "Smooths maps, whose contents are lost. Collective.");
   module.def("smooth_split", &smooth_rings<SplitConvolution>, nb::arg("convolution"),
-             nb::arg("n_maps"), nb::arg("map"), nb::arg("out"), nb::arg("unseen"),
+             nb::arg("n_maps"), nb::arg("map").none(), nb::arg("out").none(), nb::arg("unseen"),
              nb::arg("mask").none(), "Smooths maps, whose contents are lost. Collective.");
 }
 

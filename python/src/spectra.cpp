@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <utility>
 
-#include <ringweave/rotation.hpp>
-
 #include "bindings.hpp"
 #include "transform_plan.hpp"
+
+#include <ringweave/rotation.hpp>
 
 namespace ringweave::python {
 namespace {
@@ -20,7 +20,8 @@ constexpr const char* the_layout = "the layout";
 /// Borrows a_lm of a layout, of any number of components, without an axis of a batch.
 Rows borrow_alm(nb::handle alm, const char* name, const AlmLayout& layout, Access access) {
   const Rows rows = borrow_rows(alm, name, Numbers::complex_, access);
-  if (rows.n_axes == 3) throw UsageError(std::string(name) + ": has an axis of a batch; expected none");
+  if (rows.n_axes == 3)
+    throw UsageError(std::string(name) + ": has an axis of a batch; expected none");
   require_shape(rows, name, rows.n_components, layout.size(), the_layout);
   return rows;
 }
@@ -113,7 +114,8 @@ Spectra spectra_of(const nb::dict& values) {
   for (const auto& [key, array] : values) {
     const auto name = nb::cast<std::string>(key);
     const auto found = std::find(Spectra::names.begin(), Spectra::names.end(), name);
-    if (found == Spectra::names.end()) throw UsageError("spectra: '" + name + "' is none; expected TT, EE, ...");
+    if (found == Spectra::names.end())
+      throw UsageError("spectra: '" + name + "' is none; expected TT, EE, ...");
     const auto given = nb::cast<Doubles>(array);
     const std::span<double> kept =
         spectra.values(static_cast<Spectra::Name>(found - Spectra::names.begin()));
@@ -134,13 +136,13 @@ nb::dict dict_of(const Spectra& spectra) {
 }
 
 void bind_spectra(nb::module_& module) {
-  module.def("multiply", &multiply_in_place, nb::arg("alm"), nb::arg("layout"), nb::arg("factors"),
-             "Multiplies a_lm by factors of l, in place.");
+  module.def("multiply", &multiply_in_place, nb::arg("alm").none(), nb::arg("layout"),
+             nb::arg("factors"), "Multiplies a_lm by factors of l, in place.");
   module.def("draw_alm", &draw, nb::arg("spectra"), nb::arg("seed"), nb::arg("layout"),
-             nb::arg("out"), "Draws Gaussian a_lm.");
-  module.def("alm2cl", &spectra_of_alm, nb::arg("comm"), nb::arg("layout"), nb::arg("a"),
+             nb::arg("out").none(), "Draws Gaussian a_lm.");
+  module.def("alm2cl", &spectra_of_alm, nb::arg("comm"), nb::arg("layout"), nb::arg("a").none(),
              nb::arg("b").none(), "Returns the spectra of a_lm. Collective.");
-  module.def("rotate", &rotate_in_place, nb::arg("comm"), nb::arg("layout"), nb::arg("alm"),
+  module.def("rotate", &rotate_in_place, nb::arg("comm"), nb::arg("layout"), nb::arg("alm").none(),
              nb::arg("psi"), nb::arg("theta"), nb::arg("phi"),
              "Rotates a_lm in place. Collective.");
   module.def(

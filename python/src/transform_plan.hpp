@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <ringweave/transform.hpp>
-
 #include "arrays.hpp"
 #include "plan.hpp"
+
+#include <ringweave/transform.hpp>
 
 namespace ringweave::python {
 

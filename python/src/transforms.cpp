@@ -6,11 +6,11 @@
 #include <cmath>
 #include <utility>
 
-#include <ringweave/transform.hpp>
-
 #include "bindings.hpp"
 #include "plan.hpp"
 #include "transform_plan.hpp"
+
+#include <ringweave/transform.hpp>
 
 namespace ringweave::python {
 namespace {
@@ -23,8 +23,8 @@ std::vector<double> weights_or_none(nb::handle weights, const LocalRings& rings)
   if (!nb::try_cast(weights, values, false))
     throw ArrayError("weights: expected a contiguous array of float64 with one axis");
   if (static_cast<std::int64_t>(values.size()) != rings.n_rings()) {
-    throw UsageError("weights: has " + std::to_string(values.size()) +
-                     " values; this rank owns " + std::to_string(rings.n_rings()) + " rings");
+    throw UsageError("weights: has " + std::to_string(values.size()) + " values; this rank owns " +
+                     std::to_string(rings.n_rings()) + " rings");
   }
   return vector_of(values);
 }
@@ -129,14 +129,14 @@ nb::tuple analysis(TransformPlan& plan, nb::handle map, int iterations, double t
                    int most_iterations, nb::handle weights, nb::handle pixel_weights,
                    nb::handle out, nb::handle callback) {
   auto all_weights = std::make_shared<AnalysisWeights>();
-  Call call = analysis_call(plan, map, out, Access::read,
-                            [&](const SphericalHarmonicTransform& transform) {
-                              const LocalRings& rings = transform.rings();
-                              all_weights->ring = weights_or_none(weights, rings);
-                              if (weights.is_none()) all_weights->ring = ring_weights(rings);
-                              if (pixel_weights.is_none()) return;
-                              all_weights->pixel = vector_of(nb::cast<Doubles>(pixel_weights));
-                            });
+  Call call =
+      analysis_call(plan, map, out, Access::read, [&](const SphericalHarmonicTransform& transform) {
+        const LocalRings& rings = transform.rings();
+        all_weights->ring = weights_or_none(weights, rings);
+        if (weights.is_none()) all_weights->ring = ring_weights(rings);
+        if (pixel_weights.is_none()) return;
+        all_weights->pixel = vector_of(nb::cast<Doubles>(pixel_weights));
+      });
   const AnalysisProgress progress = progress_for(plan.comm(), callback);
   std::vector<AnalysisReport> reports(static_cast<std::size_t>(call.in.n_batch));
   plan.run([&](SphericalHarmonicTransform& transform) {
@@ -172,8 +172,7 @@ double inner(TransformPlan& plan, nb::handle a, nb::handle b) {
     };
     first = borrow(a, "a");
     second = borrow(b, "b");
-    if (first.is_single != second.is_single)
-      throw ArrayError("b: has another precision than a");
+    if (first.is_single != second.is_single) throw ArrayError("b: has another precision than a");
     return first.digest();
   });
   return plan.run([&](SphericalHarmonicTransform& transform) {
@@ -196,7 +195,8 @@ AnalysisProgress progress_for(const Communicator& comm, nb::handle callback) {
   return [&comm, callback](int pass, int passes, double residual) {
     agree_in_callback(comm, [&] {
       if (callback.is_none()) return;
-      callback(pass, passes, residual < 0 ? nb::object(nb::none()) : nb::object(nb::float_(residual)));
+      callback(pass, passes,
+               residual < 0 ? nb::object(nb::none()) : nb::object(nb::float_(residual)));
     });
   };
 }
@@ -225,13 +225,14 @@ void bind_transforms(nb::module_& module) {
       .def(
           "alm_layout", [](const TransformPlan& plan) { return plan.get().alm_layout(); },
           "Returns the orders of this rank.")
-      .def("synthesis", &synthesis, nb::arg("alm"), nb::arg("out").none(), "Collective.")
-      .def("adjoint", &adjoint, nb::arg("map"), nb::arg("weights").none(), nb::arg("out").none(),
-           nb::arg("accumulate"), nb::arg("scratch"), "Collective.")
-      .def("analysis", &analysis, nb::arg("map"), nb::arg("iterations"), nb::arg("tolerance"),
-           nb::arg("most_iterations"), nb::arg("weights").none(), nb::arg("pixel_weights").none(),
-           nb::arg("out").none(), nb::arg("callback").none(), "Collective.")
-      .def("inner", &inner, nb::arg("a"), nb::arg("b"), "Collective.")
+      .def("synthesis", &synthesis, nb::arg("alm").none(), nb::arg("out").none(), "Collective.")
+      .def("adjoint", &adjoint, nb::arg("map").none(), nb::arg("weights").none(),
+           nb::arg("out").none(), nb::arg("accumulate"), nb::arg("scratch"), "Collective.")
+      .def("analysis", &analysis, nb::arg("map").none(), nb::arg("iterations"),
+           nb::arg("tolerance"), nb::arg("most_iterations"), nb::arg("weights").none(),
+           nb::arg("pixel_weights").none(), nb::arg("out").none(), nb::arg("callback").none(),
+           "Collective.")
+      .def("inner", &inner, nb::arg("a").none(), nb::arg("b").none(), "Collective.")
       .def(
           "times", [](TransformPlan& plan) { return times_of(plan.get().times()); },
           "Returns seconds and calls of the stages.")

@@ -11,7 +11,7 @@ from pathlib import Path
 SPDX = "SPDX-License-Identifier: GPL-3.0-or-later"
 SOURCES = {".cpp", ".hpp", ".cu", ".cuh", ".inc", ".py", ".sh", ".cmake", ".in", ".sbatch", ".cff", ".def", ".yaml"}
 SOURCE_NAMES = {"CMakeLists.txt", "Makefile", "run", "Dockerfile"}
-TOPS = (".ci", "bench", "cmake", "examples", "include", "jobs", "packaging", "perf_models", "scripts", "src", "tests")
+TOPS = (".ci", "bench", "cmake", "examples", "include", "jobs", "packaging", "perf_models", "python", "scripts", "src", "tests")
 DOCSTRING = re.compile(r"\s*///(?!<)")
 # Words with which a clause begins that leaves its verb or its subject to be guessed. "Error  " is the title of a
 # paragraph, which a sentence about the thing must precede.
@@ -44,7 +44,7 @@ def modules(root):
     """Returns the folders that must have a README: every CMake target, and some other folders."""
     for listing in sorted((root / "src").rglob("CMakeLists.txt")):
         yield listing.parent
-    for name in ("perf_models", "jobs", "docs", "examples", "packaging"):
+    for name in ("perf_models", "python", "jobs", "docs", "examples", "packaging"):
         yield root / name
 
 
@@ -71,7 +71,7 @@ def picture_offences(root):
 
 def offences(root):
     found = []
-    paths = [root / name for name in ("CMakeLists.txt", "Makefile", "CITATION.cff")]
+    paths = [root / name for name in ("CMakeLists.txt", "Makefile", "CITATION.cff", "pyproject.toml")]
     for top in TOPS:
         paths += [path for path in sorted((root / top).rglob("*")) if path.is_file() and is_source(path)]
     for path in paths:
