@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Files, against healpy's; the program."""
 import os
+import runpy
 import subprocess
 import sys
+from pathlib import Path
 
 import healpy
 import numpy as np
@@ -114,6 +116,14 @@ def test_tables(folder, comm, monkeypatch):
     assert np.allclose(rw.read_beam(folder / "beam.txt"), window)
     with pytest.raises(FileNotFoundError if comm.rank == 0 else rw.PeerError, match="pixel_window_n0032.fits"):
         rw.pixwin(32)
+
+
+def test_the_example_runs(folder, comm, capsys):
+    path = Path(__file__).resolve().parents[2] / "examples/python/first_map.py"
+    runpy.run_path(path)["main"](32, folder)
+    told = capsys.readouterr().out
+    assert told == "" if comm.rank else float(told.split()[-1]) == pytest.approx(1, abs=0.2)
+    assert rw.read_map(folder / "first_map.fits").values.shape[0] == 3
 
 
 def test_the_program_runs_as_a_module(comm):
