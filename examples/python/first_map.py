@@ -31,8 +31,8 @@ def main(nside=128, folder="."):
         beam = rw.gauss_beam("1deg", lmax)
         path = Path(folder) / "first_map.fits"
         rw.write_map(path, sky, layout=t.map_layout, units="uK", overwrite=True)
-        degrees = slice(10, 60)
-        ratio = np.mean((measured["TT"] / theory["TT"][:lmax + 1] / beam ** 2)[degrees])
+        degrees = slice(10, 60)  # l
+        ratio = np.mean((measured["TT"] / beam ** 2)[degrees] / theory["TT"][degrees])
         if t.comm.rank == 0:
             print(f"{path}: {grid.npix} pixels, last residual {report.residuals[-1]:.1e}")
             print(f"C_l of the map over beam and theory, l = 10 to 59: {ratio:.2f}")

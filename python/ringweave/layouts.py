@@ -2,6 +2,7 @@
 """Layouts: which pixels of a map and which a_lm a rank has, and moves between them."""
 import functools
 import json
+import math
 
 import numpy as np
 
@@ -22,7 +23,7 @@ def _rows(array, size, name, is_output=False):
         raise UsageError(f"{name}: has the shape {array.shape}; expected {size} elements in the last axis")
     if is_output and not array.flags.c_contiguous and array.ndim > 2:
         raise ArrayError(f"{name}: is not contiguous; copy it")
-    rows = array.reshape(-1, size)
+    rows = array.reshape(math.prod(array.shape[:-1]), size)
     if size > 1 and rows.strides[-1] != rows.itemsize:
         if is_output:
             raise ArrayError(f"{name}: has a last axis that is not contiguous; copy it")
@@ -73,7 +74,7 @@ class _Layout:
             part = _rows(local, self.size, "local")
             if is_wanted:
                 full = np.empty((*np.shape(local)[:-1], self.full_size), part.dtype)
-        _core.move(self.comm, part, self.pieces, full.reshape(-1, self.full_size) if is_wanted else None,
+        _core.move(self.comm, part, self.pieces, full.reshape(len(part), self.full_size) if is_wanted else None,
                    self._whole() if is_wanted else _NOTHING)
         return full
 

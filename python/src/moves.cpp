@@ -20,6 +20,7 @@ struct Piece {
 
 /// An array of rows with contiguous elements of any type.
 struct Bytes {
+  bool is_given = false;
   char* data = nullptr;
   std::int64_t rows = 0;
   std::int64_t size = 0;
@@ -31,6 +32,7 @@ struct Bytes {
 Bytes bytes_of(nb::handle array, const char* name, bool is_written) {
   Bytes bytes;
   if (array.is_none()) return bytes;
+  bytes.is_given = true;
   if (is_written) {
     nb::ndarray<nb::device::cpu> writable;
     if (!nb::try_cast(array, writable, false))
@@ -203,9 +205,8 @@ void move(const Communicator& comm, nb::handle source, const Pieces& source_piec
     to = bytes_of(target, "target", true);
     have = pieces_of(source_pieces, from.size, "source");
     want = pieces_of(target_pieces, to.size, "target");
-    const Bytes& one = from.data != nullptr ? from : to;
-    if (from.data != nullptr && to.data != nullptr &&
-        (from.element != to.element || from.rows != to.rows)) {
+    const Bytes& one = from.is_given ? from : to;
+    if (from.is_given && to.is_given && (from.element != to.element || from.rows != to.rows)) {
       throw UsageError("source and target have different numbers of components or types");
     }
     return one.rows * 1024 + one.element;

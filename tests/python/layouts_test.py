@@ -205,3 +205,15 @@ def test_uncaught_exceptions_end_the_job(comm):
         return
     result = run_alone("from mpi4py import MPI\nimport ringweave as rw\nrw.set_abort_hook()\nrw.Grid.healpix(0)\n")
     assert result.returncode != 0 and "UsageError" in result.stderr
+
+
+def test_ranks_without_rings_or_orders(comm):
+    with rw.Transform("healpix:1", 0) as t:
+        alm = t.alm_layout.scatter(np.ones((1, 1), complex) if comm.rank == 0 else None)
+        map = t.synthesis(alm)
+        assert np.allclose(t.map_layout.allgather(map), 1 / np.sqrt(4 * np.pi))
+        assert np.allclose(t.alm_layout.allgather(t.analysis(map)[0]), 1)
+        assert len(t.map_layout.theta_phi()[0]) == len(t.map_layout.pixels()) == t.map_layout.size
+        assert t.alm_layout.index(0, 0) == (0 if t.alm_layout.size else -1)
+    alone = rw.MapLayout(rw.Grid.healpix(1).where(np.arange(12) < 4))
+    assert sum(comm.allgather(alone.size)) == 4 and set(alone.local([0, 3])) <= {-1, 0, 3}
