@@ -5,7 +5,7 @@ import os
 import sys
 import warnings
 
-from . import _core
+from . import _core, errors
 from .errors import LauncherWarning, UsageError
 
 _alone = _core.Comm.self()
@@ -64,16 +64,37 @@ def communicator(comm=None):
 
 
 @contextlib.contextmanager
-def agree(comm=None):
-    """Lets all ranks know of an exception of one: after `with agree(comm):` the rank that raised it has it still, and
-    the others have a PeerError. What is inside must not wait for other ranks. Collective."""
-    comm = communicator(comm)
+def _agreeing(comm, raise_on_others):
     try:
         yield
     except Exception as error:
-        comm.agree(f"{type(error).__name__}: {error}")
+        comm.first_error(f"{type(error).__name__}: {error}")
         raise
-    comm.agree("")
+    rank, text = comm.first_error("")
+    if rank >= 0:
+        raise_on_others(rank, text)
+
+
+def _raise_peer_error(rank, text):
+    raise errors._make("PeerError", f"rank {rank}: {text}")
+
+
+def _raise_same_error(rank, text):
+    name, _, message = text.partition(": ")
+    if name not in errors.__all__:
+        _raise_peer_error(rank, text)
+    raise errors._make(name, f"rank {rank}: {message}")
+
+
+def agree(comm=None):
+    """Lets all ranks know of an exception of one: after `with agree(comm):` the rank that raised it has it still, and
+    the others have a PeerError. What is inside must not wait for other ranks. Collective."""
+    return _agreeing(communicator(comm), _raise_peer_error)
+
+
+def agreed(comm):
+    """Does the same for checks of this package, whose errors are raised on all ranks. Collective."""
+    return _agreeing(comm, _raise_same_error)
 
 
 def warn(comm, text, category, stacklevel=3):

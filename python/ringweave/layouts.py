@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from . import _core
-from ._comm import agree, communicator
+from ._comm import agreed, communicator
 from .errors import ArrayError, UsageError
 from .grids import as_grid
 
@@ -42,14 +42,14 @@ class _Layout:
         """Returns this rank's part of an array that rank `root` has as a whole: (..., full_size). Others give None.
         Any type of elements. Collective."""
         shape = ""
-        with agree(self.comm):
+        with agreed(self.comm):
             if self.comm.rank == root:
                 if full is None:
                     raise UsageError("full: is None on the root")
                 whole = _rows(full, self.full_size, "full")
                 shape = json.dumps([whole.dtype.str, np.shape(full)[:-1]])
         dtype, leading = json.loads(self.comm.broadcast(shape, root))
-        with agree(self.comm):
+        with agreed(self.comm):
             if out is None:
                 out = np.empty((*leading, self.size), dtype)
             elif out.dtype != dtype or out.shape != (*leading, self.size):
@@ -70,7 +70,7 @@ class _Layout:
 
     def _gathered(self, local, is_wanted):
         full = None
-        with agree(self.comm):
+        with agreed(self.comm):
             part = _rows(local, self.size, "local")
             if is_wanted:
                 full = np.empty((*np.shape(local)[:-1], self.full_size), part.dtype)
@@ -133,7 +133,7 @@ class MapLayout(_Layout):
 
     def move(self, local, other, *, out=None):
         """Returns an array of this layout in another one of the same grid. Collective."""
-        with agree(self.comm):
+        with agreed(self.comm):
             if self.grid != other.grid:
                 raise UsageError(f"the layouts are those of {self.grid.name} and of {other.grid.name}")
             part = _rows(local, self.size, "local")
@@ -236,7 +236,7 @@ def resize_alm(alm, layout, new_layout, *, out=None):
     """Returns a_lm in another layout: of other degrees and orders, or on other ranks of the communicator. Coefficients
     that are not there become 0. Collective."""
     comm = layout.comm
-    with agree(comm):
+    with agreed(comm):
         part = _rows(alm, layout.size, "alm")
         out = np.empty((*np.shape(alm)[:-1], new_layout.size), part.dtype) if out is None else out
         moved = _rows(out, new_layout.size, "out", is_output=True)

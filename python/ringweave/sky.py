@@ -4,7 +4,7 @@ import numpy as np
 
 from . import _core
 from ._angles import radians
-from ._comm import agree, communicator
+from ._comm import agreed, communicator
 from .errors import UsageError
 from .layouts import AlmLayout, _output
 from .transforms import is_single
@@ -127,7 +127,7 @@ def rotate_alm(alm, layout, rotation, *, out=None):
     """Returns a_lm rotated: "G->C" and the like between galactic (G), celestial (C) and ecliptic (E) coordinates, a
     matrix that takes directions, or (psi, theta, phi) as in healpy. out=alm works in place. Collective."""
     layout = _layout_of(alm, layout)
-    with agree(layout.comm):
+    with agreed(layout.comm):
         if isinstance(rotation, str):
             ends = rotation.split("->")
             if len(ends) != 2:

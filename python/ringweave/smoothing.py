@@ -4,7 +4,7 @@ import numpy as np
 
 from . import _core
 from ._angles import radians
-from ._comm import agree, communicator
+from ._comm import agreed, communicator
 from .convolutions import KernelSplit, RadialKernel, RingConvolution, SplitConvolution
 from .errors import ArrayError, UsageError
 from .files import Map
@@ -108,7 +108,7 @@ class _Job:
     def _mask(self, mask, layout):
         if mask is None:
             return None
-        with agree(self.layout.comm):
+        with agreed(self.layout.comm):
             mask = np.ascontiguousarray(mask, dtype=np.float64)
             if mask.shape != (self.layout.size,):
                 raise UsageError(f"mask: has the shape {mask.shape}; this rank has {self.layout.size} pixels")
@@ -136,7 +136,7 @@ def smooth(map, *, grid=None, layout=None, fwhm=None, beam=None, kernel=None, me
         raise UsageError("smooth: give fwhm, beam or kernel")
     if kernel is not None and (fwhm is not None or beam is not None):
         raise UsageError("kernel: has a beam of its own; leave out fwhm and beam")
-    with agree(comm):
+    with agreed(comm):
         job = _Job(map, grid, layout, spins, comm)
         fwhm = None if fwhm is None else radians(fwhm, "fwhm")
         is_of_harmonics = any(option is not None for option in (lmax, iter, tol, weights, fwhm_in, beam_in, grid_out))
@@ -162,7 +162,7 @@ def smooth(map, *, grid=None, layout=None, fwhm=None, beam=None, kernel=None, me
             method = verdicts.pop() if len(verdicts) == 1 else "harmonic"
     if method == "harmonic":
         return job.smooth_harmonic(factors, options, out)
-    with agree(comm):
+    with agreed(comm):
         if unseen == "normalize" and any(job.spins):
             raise UsageError("unseen: fields of spin are normalized by method harmonic only")
         out = _output(job.map, out)

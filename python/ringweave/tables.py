@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from . import _core
-from ._comm import agree, communicator
+from ._comm import agreed, communicator
 from .errors import MissingFileError, UsageError
 
 _NAMES = {
@@ -46,7 +46,7 @@ def _folders():
 def healpix_file(table, nside, comm):
     """Returns the path of a file of HEALPix, as rank 0 finds it: in $HEALPIX/data or among healpy's. Collective."""
     path = ""
-    with agree(comm):
+    with agreed(comm):
         if comm.rank == 0:
             names = [name.format(nside) for name in _NAMES[table]]
             found = [folder / name for folder in _folders() for name in names if (folder / name).exists()]

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <utility>
@@ -74,20 +76,15 @@ std::string library_version() {
   return {text.data(), static_cast<std::size_t>(length)};
 }
 
-/// Throws PeerError on ranks without an error of their own where another one has one. Collective.
-void agree_with_others(const Communicator& comm, const std::string& mine) {
-  if (comm.size() == 1) return;
-  std::vector<std::int64_t> failed;
-  std::string message;
-  std::int64_t rank = 0;
-  {
-    const nb::gil_scoped_release released;
-    failed = comm.all_gather(std::int64_t{mine.empty() ? 0 : 1});
-    while (rank < comm.size() && failed[static_cast<std::size_t>(rank)] == 0) ++rank;
-    if (rank < comm.size()) message = comm.broadcast(mine, static_cast<int>(rank));
-  }
-  if (rank < comm.size() && mine.empty())
-    throw PeerError("rank " + std::to_string(rank) + ": " + message);
+/// Returns the first rank with a text of an error and that text; -1 where no rank has one.
+/// Collective.
+std::pair<std::int64_t, std::string> first_error(const Communicator& comm,
+                                                 const std::string& mine) {
+  const auto failed = comm.all_gather(std::int64_t{mine.empty() ? 0 : 1});
+  const auto found = std::find(failed.begin(), failed.end(), 1);
+  if (found == failed.end()) return {-1, ""};
+  const std::int64_t rank = found - failed.begin();
+  return {rank, comm.broadcast(mine, static_cast<int>(rank))};
 }
 
 }  // namespace
@@ -115,9 +112,8 @@ void bind_communicators(nb::module_& module) {
           [](const Communicator& comm, std::int64_t value) { return comm.all_gather(value); },
           nb::arg("value"), nb::call_guard<nb::gil_scoped_release>(),
           "Returns the values of all ranks. Collective.")
-      .def("agree", &agree_with_others, nb::arg("error"),
-           "Raises PeerError where another rank has a text of an error and this one has none. "
-           "Collective.");
+      .def("first_error", &first_error, nb::arg("error"), nb::call_guard<nb::gil_scoped_release>(),
+           "Returns the first rank with a text of an error and that text, or -1. Collective.");
   module.def("mpi_library_version", &library_version,
              "Returns what the MPI that this module is linked with calls itself.");
   module.def("move", &move, nb::arg("comm"), nb::arg("source").none(), nb::arg("source_pieces"),
