@@ -17,7 +17,8 @@ if [ "$goal" = test ]; then
   packages+=(
     mpich libmpich-dev libhdf5-mpich-dev
     libgtest-dev libgmock-dev libbenchmark-dev libboost-dev libzstd-dev
-    python3 python3-venv python3-numpy python3-scipy python3-h5py python3-astropy python3-healpy python3-xarray python3-h5netcdf
+    python3 python3-dev python3-venv
+    python3-numpy python3-scipy python3-h5py python3-astropy python3-healpy python3-xarray python3-h5netcdf
     python3-matplotlib python3-mpmath
     clang lld libclang-rt-14-dev libomp-14-dev clang-format clang-tidy
     file gdb shellcheck doxygen

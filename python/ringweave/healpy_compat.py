@@ -6,13 +6,14 @@
 Two arguments are added. comm: a communicator; None as everywhere. distributed: False: every rank has the whole arrays
 and gets whole results; True: arrays are those of map_layout() and alm_layout() of this rank. Docs: docs/python.md."""
 import contextlib
+import warnings
 
 import numpy as np
 
 from . import _core, sky, tables
 from ._comm import communicator
 from ._nested import to_nested, to_ring
-from .errors import ArrayError, UsageError
+from .errors import ArrayError, ConvergenceWarning, UsageError
 from .grids import Grid
 from .layouts import AlmLayout, MapLayout, resize_alm as _resize
 from .transforms import Transform
@@ -104,6 +105,13 @@ class _Call:
         if self.is_whole:
             return array
         return layout.move(array, outer) if outer else layout.allgather(array)
+
+    def analysis(self, map, iterations, weights):
+        """Returns the a_lm of a map; with pixel weights without iterations, as in healpy."""
+        iterations = 0 if weights == "pixel" else iterations
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # healpy says nothing
+            return self.transform.analysis(map, iter=iterations, weights=weights)[0]
 
     def enter_map(self, map):
         return self._enter(map, self.transform.map_layout, self.maps)
@@ -207,8 +215,7 @@ def _map2alm(maps, is_one, nside, lmax, mmax, iter, pol, weights, datapath, gal_
         if gal_cut:
             theta, _ = call.transform.map_layout.theta_phi()
             part = np.where(np.abs(np.pi / 2 - theta) < np.radians(gal_cut), 0.0, part)
-        alm, _ = call.transform.analysis(part, iter=iter, weights=weights)
-        alm = call.leave_alm(alm)
+        alm = call.leave_alm(call.analysis(part, iter, weights))
     return alm[0] if is_one else alm
 
 
@@ -294,7 +301,7 @@ def smoothing(map_in, fwhm=0.0, sigma=None, beam_window=None, pol=True, iter=3, 
     is_pol = pol and not is_one
     with _Call(nside, lmax, mmax, _spins(len(maps), pol), comm, distributed) as call, _datapath(datapath):
         t = call.transform
-        alm, _ = t.analysis(call.enter_map(maps), iter=iter, weights=_weights(use_weights, use_pixel_weights))
+        alm = call.analysis(call.enter_map(maps), iter, _weights(use_weights, use_pixel_weights))
         factors = _gauss_factors(fwhm, sigma, beam_window, t.lmax, len(maps), is_pol)
         for i in range(len(maps) if factors else 0):
             t.alm_layout.multiply(alm[i], factors[i], out=alm[i])

@@ -56,7 +56,7 @@ bool mpi_runs() {
 Communicator duplicate_of_handle(std::int64_t handle) {
   if (!mpi_runs()) throw UsageError("MPI is not running; import mpi4py.MPI first");
   const MPI_Comm comm = MPI_Comm_f2c(static_cast<MPI_Fint>(handle));
-  if (comm == MPI_COMM_NULL) throw UsageError("comm: is MPI.COMM_NULL");
+  if (comm == MPI_COMM_NULL || comm == MPI_Comm{}) throw UsageError("comm: is MPI.COMM_NULL");
   void* found = nullptr;
   int is_there = 0;
   MPI_Comm_get_attr(comm, duplicates_key(), static_cast<void*>(&found), &is_there);

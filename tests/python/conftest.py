@@ -3,6 +3,7 @@
 import sys
 
 import pytest
+from astropy.io import fits
 from mpi4py import MPI
 
 import numpy as np
@@ -60,6 +61,20 @@ def relative(value, reference):
     value, reference = np.asarray(value), np.asarray(reference)
     assert value.shape == reference.shape, (value.shape, reference.shape)
     return np.sqrt(np.mean(np.abs(value - reference) ** 2) / np.mean(np.abs(reference) ** 2))
+
+
+@pytest.fixture
+def write_table():
+    """Returns a function that writes a table of FITS from rank 0."""
+    def write(path, columns, **keywords):
+        if COMM.rank == 0:
+            path.parent.mkdir(exist_ok=True)
+            table = fits.BinTableHDU.from_columns(
+                [fits.Column(name, "D", array=values) for name, values in columns.items()])
+            table.header.update(keywords)
+            fits.HDUList([fits.PrimaryHDU(), table]).writeto(path)
+        COMM.barrier()
+    return write
 
 
 @pytest.fixture

@@ -9,7 +9,6 @@ from pathlib import Path
 import healpy
 import numpy as np
 import pytest
-from astropy.io import fits
 from conftest import random_alm
 
 import ringweave as rw
@@ -98,15 +97,10 @@ def test_errors(folder, whole, comm):
     assert not (folder / "new.fits").exists()
 
 
-def test_tables(folder, comm, monkeypatch):
+def test_tables(folder, comm, monkeypatch, write_table):
     window = np.linspace(1, 0.5, 65)
+    write_table(folder / "data/pixel_window_n0016.fits", {"TEMPERATURE": window, "POLARIZATION": window ** 2}, NSIDE=16)
     if comm.rank == 0:
-        (folder / "data").mkdir()
-        columns = [fits.Column(name, "D", array=window ** power)
-                   for name, power in (("TEMPERATURE", 1), ("POLARIZATION", 2))]
-        table = fits.BinTableHDU.from_columns(columns)
-        table.header["NSIDE"] = 16
-        fits.HDUList([fits.PrimaryHDU(), table]).writeto(folder / "data/pixel_window_n0016.fits")
         (folder / "beam.txt").write_text("\n".join(f"{l} {b}" for l, b in enumerate(window)))
     comm.barrier()
     monkeypatch.setenv("HEALPIX", str(folder))

@@ -157,6 +157,26 @@ def test_alm_tools(alm, same):
     assert compat.Alm.getidx(9, 5, 3) == healpy.Alm.getidx(9, 5, 3)
 
 
+def test_windows_and_pixel_weights(maps, alm, folder, rng, write_table, monkeypatch, same):
+    window = np.linspace(1, 0.5, 65)
+    write_table(folder / "pixel_window_functions/pixel_window_n0016.fits",
+                {"TEMPERATURE": window, "POLARIZATION": window ** 2}, NSIDE=16)
+    same(compat.pixwin(NSIDE, True, datapath=folder), healpy.pixwin(NSIDE, True, datapath=folder))
+    monkeypatch.setenv("HEALPIX", str(folder / "pixel_window_functions"))
+    factors = [window ** (2 if i else 1) for i in range(3)]
+    expected = healpy.alm2map(np.array([healpy.almxfl(row, f) for row, f in zip(alm, factors)]), NSIDE)
+    same(compat.alm2map(alm, NSIDE, pixwin=True), expected)
+    write_table(folder / "full_weights/healpix_full_weights_nside_0016.fits",
+                {"COMPRESSED PIXEL WEIGHTS": rng.normal(size=(NSIDE + 1) * (3 * NSIDE + 1) // 4) / 100}, NSIDE=16)
+    for arguments in ({}, {"iter": 0, "pol": False}):
+        same(compat.map2alm(maps, use_pixel_weights=True, datapath=folder, **arguments),
+             healpy.map2alm(maps, use_pixel_weights=True, datapath=folder, **arguments))
+    with pytest.raises(RuntimeError):
+        compat.map2alm(maps, use_weights=True, use_pixel_weights=True)
+    with pytest.raises(FileNotFoundError):
+        compat.map2alm(maps, use_pixel_weights=True)
+
+
 def test_random_skies(same):
     cl = 1 / np.arange(1, LMAX + 2.0) ** 2
     maps, alm = compat.synfast(cl, NSIDE, alm=True)
