@@ -206,7 +206,7 @@ void bind_convolutions(nb::module_& module) {
           "halo_bytes_sent", [](const RingPlan& plan) { return plan.get().halo_bytes_sent(); },
           "Returns the bytes that this rank sent in the last call.")
       .def(
-          "times", [](RingPlan& plan) { return times_of(plan.get().times()); },
+          "times", [](RingPlan& plan) { return times_of(plan); },
           "Returns seconds and calls of the stages.");
   nb::class_<SplitConvolutionPlan>(module, "SplitConvolution", "Convolution with a split kernel.")
       .def(nb::new_(&make_split_convolution), nb::arg("comm"), nb::arg("split"), nb::arg("grid"),

@@ -32,7 +32,11 @@ class Plan {
     const ThreadCount count(threads_);
     object_ = make();
   }
-  ~Plan() { close(); }
+  ~Plan() {
+    if (!object_) return;
+    const nb::gil_scoped_release released;
+    object_.reset();
+  }
   Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;
 
@@ -71,7 +75,13 @@ class Plan {
     get();
     const nb::gil_scoped_release released;
     const std::scoped_lock one_at_a_time(mutex_);
-    object_.reset();
+    std::unique_ptr<Object> freed;
+    {
+      // Others look at the plan while they have the GIL.
+      const nb::gil_scoped_acquire acquired;
+      freed = std::move(object_);
+    }
+    freed.reset();
   }
 
  private:
@@ -93,8 +103,11 @@ class Plan {
   std::atomic<std::thread::id> caller_{};
 };
 
-/// Returns {stage: (seconds, calls)}.
-inline nb::dict times_of(StageTimes& times) {
+/// Returns {stage: (seconds, calls)} of a plan.
+template <class Object>
+nb::dict times_of(Plan<Object>& plan) {
+  plan.get();
+  const StageTimes times = plan.run([](Object& object) { return object.times(); });
   nb::dict result;
   for (const auto& [stage, entry] : times.entries())
     result[stage.c_str()] = nb::make_tuple(entry.seconds, entry.calls);

@@ -234,7 +234,7 @@ void bind_transforms(nb::module_& module) {
            "Collective.")
       .def("inner", &inner, nb::arg("a").none(), nb::arg("b").none(), "Collective.")
       .def(
-          "times", [](TransformPlan& plan) { return times_of(plan.get().times()); },
+          "times", [](TransformPlan& plan) { return times_of(plan); },
           "Returns seconds and calls of the stages.")
       .def(
           "release_workspace",

@@ -156,6 +156,26 @@ def test_threads_of_python_wait_for_each_other(rng, comm):
         assert len(results) == 20 and all(np.array_equal(result, expected) for result in results)
 
 
+def test_a_plan_is_closed_while_another_thread_works(rng, comm):
+    t = rw.Transform("healpix:64", 128, comm=comm.Split(comm.rank, 0))
+    alm = t.alm_layout.scatter(random_alm(rng, 128, 1))
+    errors, started = [], threading.Event()
+
+    def work():
+        try:
+            while True:
+                t.synthesis(alm)
+                started.set()
+        except rw.UsageError as error:
+            errors.append(str(error))
+    thread = threading.Thread(target=work)
+    thread.start()
+    started.wait()
+    t.close()
+    thread.join()
+    assert len(errors) == 1 and "closed" in errors[0]
+
+
 def test_plan_and_times(rng):
     with rw.Transform("healpix:8", spins=(0, 2), threads=1) as t:
         assert (t.lmax, t.mmax, t.ncomp, t.backend) == (23, 23, 3, "host")
