@@ -51,7 +51,7 @@ PUBLIC = {
 TARGET_MODULE = {"plot": "app"}
 
 # The folders with sources, and how their names end.
-TOPS = ("include", "src", "perf_models", "tests", "bench", "examples")
+TOPS = ("include", "src", "perf_models", "python", "tests", "bench", "examples")
 SOURCES = {".cpp", ".hpp", ".cu", ".cuh", ".inc"}
 MPI_PLACES = re.compile(r"src/(distribute|io)/|src/app/main\.cpp$|tests/|bench/|include/ringweave/mpi\.hpp$")
 MPI_HEADER = re.compile(r"mpi(-ext|io)?\.h$")
@@ -101,6 +101,8 @@ def include_offence(path, module, header):
             return "not in the table PUBLIC of check_includes.py"
         if len(parts) > 1 and parts[0] in MAY_USE:
             return f"a public header may not include {header}, which is not installed"
+    if place.startswith("python/") and len(parts) > 1 and parts[0] in MAY_USE:
+        return f"the Python package may not include {header}, which is not installed"
     if parts[0] == "ringweave":
         other = PUBLIC.get(parts[-1].removesuffix(".hpp"))
     else:

@@ -55,6 +55,10 @@ class IncludeCheck(unittest.TestCase):
         self.assert_one("include/ringweave/grid.hpp", '#include "sphere/mode_layout.hpp"\n', "is not installed")
         self.assert_one("include/ringweave/attic.hpp", "#include <vector>\n", "not in the table PUBLIC")
 
+    def test_the_python_package_includes_public_headers_only(self):
+        self.assert_none("python/src/grids.cpp", '#include <ringweave/grid.hpp>\n#include "arrays.hpp"\n')
+        self.assert_one("python/src/grids.cpp", '#include "sphere/mode_layout.hpp"\n', "is not installed")
+
     def test_host_and_cuda_folders_are_private(self):
         self.assert_one("src/transform/a.cpp", '#include "fft/host/ring_plan.hpp"\n', "private to module fft")
 
