@@ -177,7 +177,7 @@ nb::object new_array_like(const Rows& like, Numbers numbers, std::int64_t n_comp
 nb::object output_for(const Rows& in, const char* in_name, Numbers in_numbers, nb::handle out,
                       Numbers numbers, std::int64_t n_components, std::int64_t size,
                       const char* whose, Rows& rows) {
-  nb::object result = nb::borrow(out);
+  nb::object result = nb::borrow<nb::object>(out);
   if (out.is_none()) {
     result = new_array_like(in, numbers, n_components, size);
     rows = borrow_rows(result, "out", numbers, Access::write);
