@@ -85,14 +85,12 @@ class Transform:
 
     def _described(self, threads):
         itemsize = 4 if self._is_single else 8
-        pixels = self.comm.all_gather(self.map_layout.size)
-        coefficients = self.comm.all_gather(self.alm_layout.size)
+        pixels, coefficients, rings, orders = map(list, zip(*self.comm.all_gather_many(
+            [self.map_layout.size, self.alm_layout.size, len(self.map_layout.rings), len(self.alm_layout.orders)])))
         return {
             "grid": self.grid.name, "lmax": self.lmax, "mmax": self.mmax, "spins": self.spins,
             "backend": self.backend, "ranks": self.comm.size, "threads": threads,
-            "pixels": pixels, "coefficients": coefficients,
-            "rings": self.comm.all_gather(len(self.map_layout.rings)),
-            "orders": self.comm.all_gather(len(self.alm_layout.orders)),
+            "pixels": pixels, "coefficients": coefficients, "rings": rings, "orders": orders,
             "map_bytes": [self.ncomp * n * itemsize for n in pixels],
             "alm_bytes": [self.ncomp * n * 2 * itemsize for n in coefficients],
         }

@@ -76,6 +76,22 @@ std::string library_version() {
   return {text.data(), static_cast<std::size_t>(length)};
 }
 
+/// Returns some numbers below 2^53 of every rank. Collective.
+std::vector<std::vector<std::int64_t>> all_gather_many(const Communicator& comm,
+                                                       const std::vector<std::int64_t>& mine) {
+  const std::size_t count = mine.size();
+  std::vector<double> values(count * static_cast<std::size_t>(comm.size()));
+  std::copy(mine.begin(), mine.end(),
+            values.begin() + static_cast<std::ptrdiff_t>(count) * comm.rank());
+  comm.sum(values.data(), static_cast<std::int64_t>(values.size()));
+  std::vector<std::vector<std::int64_t>> result;
+  for (std::size_t i = 0; i < values.size(); i += count) {
+    std::vector<std::int64_t>& row = result.emplace_back();
+    for (std::size_t j = i; j < i + count; ++j) row.push_back(static_cast<std::int64_t>(values[j]));
+  }
+  return result;
+}
+
 /// Returns the first rank with a text of an error and that text; -1 where no rank has one.
 /// Collective.
 std::pair<std::int64_t, std::string> first_error(const Communicator& comm,
@@ -112,6 +128,9 @@ void bind_communicators(nb::module_& module) {
           [](const Communicator& comm, std::int64_t value) { return comm.all_gather(value); },
           nb::arg("value"), nb::call_guard<nb::gil_scoped_release>(),
           "Returns the values of all ranks. Collective.")
+      .def("all_gather_many", &all_gather_many, nb::arg("values"),
+           nb::call_guard<nb::gil_scoped_release>(),
+           "Returns a few numbers of all ranks. Collective.")
       .def("first_error", &first_error, nb::arg("error"), nb::call_guard<nb::gil_scoped_release>(),
            "Returns the first rank with a text of an error and that text, or -1. Collective.");
   module.def("mpi_library_version", &library_version,

@@ -79,8 +79,8 @@ def test_alm_layout(comm):
         assert np.array_equal(alm[1], np.where(l < 12, l, 0))
 
 
-@pytest.mark.parametrize("dtype", ["f8", "f4", "c16", "i8", "u1", "?"])
-@pytest.mark.parametrize("leading", [(), (3,), (2, 3)])
+@pytest.mark.parametrize("dtype, leading", [
+    ("f8", ()), ("f4", (3,)), ("c16", (2, 3)), ("i8", ()), ("u1", (3,)), ("?", ())])
 def test_scatter_and_gather(dtype, leading, rng, comm):
     for root in {0, comm.size - 1}:
         with rw.Transform("healpix:8", 16) as t:
