@@ -44,5 +44,8 @@ void bind_spectra(nb::module_& module);        ///< a_lm, spectra and beams
 void bind_convolutions(nb::module_& module);   ///< kernels, and convolutions on rings
 void bind_smoothing(nb::module_& module);      ///< smoothing with holes and masks
 void bind_files(nb::module_& module);          ///< maps, a_lm and spectra in files
+void bind_points(nb::module_& module);         ///< transforms to points
+void bind_lensing(nb::module_& module);        ///< deflections and lensed maps
+void bind_gyroaverages(nb::module_& module);   ///< averages over circles in the plane
 
 }  // namespace ringweave::python

@@ -18,4 +18,7 @@ NB_MODULE(_core, module) {
   python::bind_convolutions(module);
   python::bind_smoothing(module);
   python::bind_files(module);
+  python::bind_points(module);
+  python::bind_lensing(module);
+  python::bind_gyroaverages(module);
 }
