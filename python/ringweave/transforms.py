@@ -5,8 +5,8 @@ import dataclasses
 import numpy as np
 
 from . import _core
-from ._comm import communicator, warn
-from .errors import ConvergenceWarning, UsageError
+from ._comm import agree, communicator, warn
+from .errors import ArrayError, ConvergenceWarning, UsageError
 from .grids import as_grid
 from .layouts import AlmLayout, MapLayout
 from .tables import analysis_weights
@@ -81,6 +81,7 @@ class Transform:
         self.alm_layout = AlmLayout(self._core.alm_layout(), comm=self.comm)
         self.mmax = self.alm_layout.mmax
         self.ncomp = sum(1 if spin == 0 else 2 for spin in self.spins)
+        self._threads, self._gradient = threads, None
         self.plan = self._described(threads)
 
     def _described(self, threads):
@@ -98,6 +99,24 @@ class Transform:
     def synthesis(self, alm, *, out=None):
         """Returns the map of a_lm, f = sum a_lm Y_lm. Collective."""
         return self._core.synthesis(alm, out)
+
+    def synthesis_deriv1(self, alm, *, out=None):
+        """Returns the derivatives of the scalar map of a_lm: by theta, and by phi over sin(theta). alm: (n,), (1, n) or
+        (batch, 1, n), in alm_layout; the result is (2, n) or (batch, 2, n). The first call plans a transform of spin 1,
+        which close() frees. Collective."""
+        if self._gradient is None:
+            self._gradient = Transform(self.grid, self.lmax, self.mmax, (1,), self.comm, threads=self._threads,
+                                       backend=self.backend)
+        with agree(self.comm):
+            if not isinstance(alm, np.ndarray) or alm.dtype not in (np.complex64, np.complex128):
+                raise ArrayError("alm: expected an array of complex128 or complex64")
+            if alm.shape[-1] != self.alm_layout.size or alm.ndim > 3 or (alm.ndim > 1 and alm.shape[-2] != 1):
+                raise UsageError(f"alm: has the shape {alm.shape}; expected one component of {self.alm_layout.size}")
+            l = self.alm_layout.lm()[0]
+            e_and_b = np.zeros((*alm.shape[:-2], 2, alm.shape[-1]), alm.dtype)
+            np.multiply(alm, np.sqrt(l * (l + 1.0)), out=e_and_b[..., :1, :] if alm.ndim > 1 else e_and_b[0],
+                        casting="same_kind")
+        return self._gradient.synthesis(e_and_b, out=out)
 
     def adjoint_synthesis(self, map, *, weights=None, out=None, accumulate=False, scratch=False):
         """Returns the transpose applied to a map: sum over pixels of w f conj(Y_lm), without any weights of its own.
@@ -153,6 +172,9 @@ class Transform:
 
     def close(self):
         """Frees the plan; calls raise UsageError afterwards. Arrays stay valid. Collective."""
+        if self._gradient is not None:
+            self._gradient.close()
+            self._gradient = None
         self._core.close()
 
     def __enter__(self):
