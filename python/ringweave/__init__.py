@@ -5,6 +5,7 @@
     t = rw.Transform(rw.Grid.healpix(64), lmax=128, spins=(0, 2))
     map = t.synthesis(alm)
 """
+from . import lensing
 from ._comm import agree, set_abort_hook
 from ._core import version as __version__
 from .convolutions import KernelSplit, RadialKernel, RingConvolution, SplitConvolution
@@ -12,15 +13,22 @@ from .errors import *  # noqa: F403
 from .errors import __all__ as _errors
 from .files import Map, info, read_alm, read_beam, read_cl, read_map, write_alm, write_cl, write_map
 from .grids import Grid
+from .gyroaverages import Gyroaverage, GyroPart, circle_row, gyroaverage_with_radii, gyroaverage_with_radii_adjoint
 from .layouts import AlmLayout, MapLayout, resize_alm
+from .points import FineField, NonuniformTransform
+from .predictions import Machine, calibrate, predict
 from .sky import Spectra, alm2cl, draw_alm, gauss_beam, rotate_alm
 from .smoothing import smooth
 from .tables import pixwin
 from .transforms import AnalysisReport, Transform
 
+#: Machine of predictions: a Machine, its name or file; None: $RINGWEAVE_MACHINE, else the typical one.
+machine = None
+
 __all__ = [
-    "AlmLayout", "AnalysisReport", "Grid", "KernelSplit", "Map", "MapLayout", "RadialKernel", "RingConvolution",
-    "Spectra", "SplitConvolution", "Transform", "__version__", "agree", "alm2cl", "draw_alm", "gauss_beam", "info",
-    "pixwin", "read_alm", "read_beam", "read_cl", "read_map", "resize_alm", "rotate_alm", "set_abort_hook", "smooth",
-    "write_alm", "write_cl", "write_map", *_errors,
+    "AlmLayout", "AnalysisReport", "FineField", "Grid", "GyroPart", "Gyroaverage", "KernelSplit", "Machine", "Map",
+    "MapLayout", "NonuniformTransform", "RadialKernel", "RingConvolution", "Spectra", "SplitConvolution", "Transform",
+    "__version__", "agree", "alm2cl", "calibrate", "circle_row", "draw_alm", "gauss_beam", "gyroaverage_with_radii",
+    "gyroaverage_with_radii_adjoint", "info", "lensing", "pixwin", "predict", "read_alm", "read_beam", "read_cl",
+    "read_map", "resize_alm", "rotate_alm", "set_abort_hook", "smooth", "write_alm", "write_cl", "write_map", *_errors,
 ]
