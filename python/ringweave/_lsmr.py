@@ -48,6 +48,7 @@ def lsmr(apply, transpose, norm_x, norm_b, b, x, *, atol, btol, most_condition, 
     alpha_bar, zeta_bar, a_squared = alpha, alpha * beta, alpha ** 2
     rho = rho_bar = c_bar = 1.0
     s_bar, largest, least = 0.0, 0.0, math.inf
+    residual, quality = beta / b_norm if b_norm > 0 else beta, 1.0
     for iteration in range(1, most_iterations + 1):
         a_v = apply(v)
         a_h = a_v - coefficient * a_h
@@ -90,5 +91,4 @@ def lsmr(apply, transpose, norm_x, norm_b, b, x, *, atol, btol, most_condition, 
             return LeastSquares(x, _LEAST_SQUARES, iteration, residual, quality)
         if condition >= most_condition:
             return LeastSquares(x, _ILL_CONDITIONED, iteration, residual, quality)
-    return LeastSquares(x, _MOST_ITERATIONS, most_iterations, residual, quality) if most_iterations > 0 else \
-        LeastSquares(x, _MOST_ITERATIONS, 0, norm_b(r) / b_norm, math.inf)
+    return LeastSquares(x, _MOST_ITERATIONS, most_iterations, residual, quality)
