@@ -10,7 +10,7 @@ from pathlib import Path
 from . import errors
 from .__main__ import _program
 from ._comm import agree, communicator
-from .errors import MissingFileError, UsageError
+from .errors import MissingFileError, OutputExistsError, UsageError
 from .grids import as_grid
 
 _FIELDS = {(0,): "T", (0, 2): "TQU", (2,): "QU"}
@@ -127,6 +127,8 @@ def calibrate(comm=None, nside=2048, *, path="machine.json", repeats=None, threa
         if comm.size > 1:
             raise UsageError(f"calibrate: needs one rank, not {comm.size}; start `mpirun -n {comm.size} python -m "
                              f"ringweave calibrate --nside {nside} --out {path}` instead, then rw.Machine.load()")
+        if Path(path).exists() and not overwrite:
+            raise OutputExistsError(f"{path}: exists; overwrite=True replaces it")
     options = {"nside": nside, "out": path, "repeats": repeats, "threads": threads, "backend": backend}
     arguments = [text for name, value in options.items() if value is not None for text in (f"--{name}", value)]
     _run(["calibrate", *arguments, *(["--overwrite"] if overwrite else [])])
