@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 
 from . import _core
-from ._comm import agree, communicator
+from ._comm import agreed, communicator
 from .errors import ArrayError, UsageError
 from .transforms import backend_is_cuda, is_single
 
@@ -75,7 +75,7 @@ class Gyroaverage:
         (dct). nfields: of each call. sums=False: sum() and each_adjoint() are refused, which saves memory. dtype: "f8"
         refuses float32, which saves memory. memory_limit: bytes of tables that a rank may hold."""
         self.comm = communicator(comm)
-        with agree(self.comm):
+        with agreed(self.comm):
             axes = _axes(x, y, boundary)
             self.radii = np.array(radii, dtype=np.float64).reshape(-1)
             self.radii.flags.writeable = False
@@ -100,7 +100,7 @@ class Gyroaverage:
         from_radii, to_radii = sides[::-1] if is_adjoint else sides
         planes = (self._field_plane, self._result_plane)
         from_plane, to_plane = planes[::-1] if is_adjoint else planes
-        with agree(self.comm):
+        with agreed(self.comm):
             shape = self._n if to_radii else self._n[1:]
             given = _planes(array, "results" if is_adjoint else "fields", self._n if from_radii else self._n[1:],
                             from_plane)
@@ -154,7 +154,7 @@ class Gyroaverage:
         is_root = self.comm.rank == root
         n_x, n_y = (len(nodes) for nodes in self.targets)
         shape = (len(self.radii), self.nfields, n_y, n_x)
-        with agree(self.comm):
+        with agreed(self.comm):
             part = _planes(results, "results", self._n, self._result_plane).reshape(1, -1)
             whole = np.empty((1, int(np.prod(shape))), part.dtype) if is_root else None
         pieces = np.array([[0, 0, whole.size]], dtype=np.int64) if is_root else _NOTHING

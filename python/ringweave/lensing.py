@@ -10,7 +10,7 @@ deflect(), adjoint(), delens() and angles() do all of it for one call.
 import numpy as np
 
 from . import _core
-from ._comm import agree, communicator, warn
+from ._comm import agreed, communicator, warn
 from .errors import RingweaveWarning, UsageError
 from .grids import as_grid
 from .layouts import AlmLayout, MapLayout, resize_alm
@@ -37,6 +37,13 @@ def _phi(dlm, layout, kind):
     return dlm * factor
 
 
+def _comm_of(comm, *layouts):
+    """Returns the communicator that was given, else that of a layout that was, else the default. Collective."""
+    if comm is None:
+        comm = next((layout.comm for layout in layouts if layout is not None), None)
+    return communicator(comm)
+
+
 class Deflection:
     """The deflection d = grad phi + curl Omega of the pixels of a grid, in radians: the pixel at n looks at n', the end
     of the geodesic that begins there with the direction and length of d. Making it, close(), magnification() and
@@ -46,9 +53,9 @@ class Deflection:
         """dlm: a_lm of this rank, (n,), or (2, n) with those of the curl. kind: "deflection", sqrt(l (l + 1)) phi_lm
         as in lenspyx; "phi"; or "kappa", l (l + 1) / 2 phi_lm. layout: of dlm, with any lmax; None: all orders are on
         this rank, and the same on every rank."""
-        comm = communicator(comm)
+        comm = _comm_of(comm, layout)
         _, self._threads, _, sends_single = point_options((1,), threads, "auto", exchange)
-        with agree(comm):
+        with agreed(comm):
             grid = as_grid(grid)
             layout = _layout_of(dlm, layout)
             components = np.asarray(dlm)
@@ -213,7 +220,7 @@ class Delensing:
 
 def _moved(alm, layout, planned, comm):
     """Returns a_lm in the layout of a plan. layout: None: all orders are on every rank. Collective."""
-    with agree(comm):
+    with agreed(comm):
         layout = _layout_of(alm, layout)
         is_whole = layout.comm.size == 1 and comm.size > 1
         if is_whole:
@@ -227,20 +234,29 @@ def deflect(alm, dlm, grid_out, *, layout=None, dlm_layout=None, spins=None, com
     """Returns the lensed map of unlensed a_lm, this rank's part in MapLayout(grid_out)'s order, and its layout.
     spins: None: (0,), (2,) or (0, 2) for 1, 2 or 3 components. layout, dlm_layout: of a_lm and dlm; None: all orders
     are on every rank. Collective. For more than one call make a Deflection and a Lensing."""
-    comm = communicator(comm)
-    with agree(comm):
+    comm = _comm_of(comm, layout, dlm_layout)
+    with agreed(comm):
         alm_layout = _layout_of(alm, layout)
-        spins = _spins_of(np.shape(alm)[0] if np.ndim(alm) > 1 else 1) if spins is None else spins
+        spins = _spins_of(alm) if spins is None else spins
     with Deflection(grid_out, dlm, dlm_layout, comm, kind=kind, threads=threads) as deflection:
         with Lensing(deflection, alm_layout.lmax, spins, mmax=alm_layout.mmax, epsilon=epsilon, rotation=rotation,
                      threads=threads) as lensing:
             return lensing.synthesis(_moved(alm, layout, lensing.alm_layout, comm)), lensing.map_layout
 
 
-def _spins_of(ncomp):
+def _spins_of(array):
+    ncomp = np.shape(array)[0] if np.ndim(array) > 1 else 1
     if ncomp not in (1, 2, 3):
         raise UsageError(f"{ncomp} components; give their spins")
     return {1: (0,), 2: (2,), 3: (0, 2)}[ncomp]
+
+
+def _grid_and_spins(map, layout, grid, spins, comm):
+    """Returns the grid of a map and the spins of its fields. Collective."""
+    with agreed(comm):
+        if (layout is None) == (grid is None):
+            raise UsageError("layout, grid: give one of them")
+        return as_grid(grid) if layout is None else layout.grid, _spins_of(map) if spins is None else spins
 
 
 def adjoint(map, dlm, lmax, *, layout=None, grid=None, dlm_layout=None, mmax=None, spins=None, comm=None,
@@ -248,12 +264,8 @@ def adjoint(map, dlm, lmax, *, layout=None, grid=None, dlm_layout=None, mmax=Non
     """Returns the adjoint of deflect() applied to a map, and the layout of the a_lm. layout: MapLayout of the map;
     grid: instead of it where every rank has the whole map. weights, magnification: multiply pixels by their area and by
     |A| before; with both the result is the unlensed a_lm as far as the grid allows. Collective."""
-    with agree(communicator(comm) if layout is None else layout.comm):
-        spins = _spins_of(np.shape(map)[0] if np.ndim(map) > 1 else 1) if spins is None else spins
-        if (layout is None) == (grid is None):
-            raise UsageError("layout, grid: give one of them")
-    comm = communicator(comm) if layout is None else layout.comm
-    grid = as_grid(grid) if layout is None else layout.grid
+    comm = _comm_of(comm, layout, dlm_layout)
+    grid, spins = _grid_and_spins(map, layout, grid, spins, comm)
     with Deflection(grid, dlm, dlm_layout, comm, kind=kind, threads=threads) as deflection:
         with Lensing(deflection, lmax, spins, mmax=mmax, epsilon=epsilon, rotation=rotation,
                      threads=threads) as lensing:
@@ -270,7 +282,7 @@ def _own_part(map, layout, planned):
     """Returns a map in the layout of a plan. layout: None: the map is whole on every rank. Collective."""
     if layout is not None:
         return map if layout.is_same(planned) else layout.move(map, planned)
-    with agree(planned.comm):
+    with agreed(planned.comm):
         if np.shape(map)[-1] != planned.full_size:
             raise UsageError(f"map: has {np.shape(map)[-1]} pixels; the grid has {planned.full_size}")
         return np.ascontiguousarray(np.asarray(map)[..., planned.pixels()])
@@ -279,12 +291,8 @@ def _own_part(map, layout, planned):
 def delens(map, dlm, lmax, *, layout=None, grid=None, dlm_layout=None, mmax=None, spins=None, iter=None, comm=None,
            epsilon=1e-7, kind="deflection", rotation="carried", threads=None):
     """Returns a lensed map moved back, and its layout. Arguments as those of adjoint() and Delensing. Collective."""
-    with agree(communicator(comm) if layout is None else layout.comm):
-        spins = _spins_of(np.shape(map)[0] if np.ndim(map) > 1 else 1) if spins is None else spins
-        if (layout is None) == (grid is None):
-            raise UsageError("layout, grid: give one of them")
-    comm = communicator(comm) if layout is None else layout.comm
-    grid = as_grid(grid) if layout is None else layout.grid
+    comm = _comm_of(comm, layout, dlm_layout)
+    grid, spins = _grid_and_spins(map, layout, grid, spins, comm)
     with Deflection(grid, dlm, dlm_layout, comm, kind=kind, threads=threads) as deflection:
         with deflection.inverse() as inverse:
             with Delensing(inverse, lmax, spins, mmax=mmax, iter=iter, epsilon=epsilon, rotation=rotation,

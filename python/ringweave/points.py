@@ -3,7 +3,7 @@
 import numpy as np
 
 from . import _core
-from ._comm import agree, communicator
+from ._comm import agreed, communicator
 from .errors import UsageError
 from .layouts import AlmLayout
 from .transforms import backend_is_cuda, is_single
@@ -22,7 +22,7 @@ def point_options(spins, threads, backend, exchange):
 
 def _angles(loc, psi, comm):
     """Returns theta, phi and psi of this rank's points as contiguous arrays. Collective."""
-    with agree(comm):
+    with agreed(comm):
         theta, phi = loc if isinstance(loc, (tuple, list)) and len(loc) == 2 else (None, None)
         if theta is None:
             loc = np.asarray(loc, dtype=np.float64)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from . import errors
 from .__main__ import _program
-from ._comm import agree, communicator
+from ._comm import agreed, communicator
 from .errors import MissingFileError, OutputExistsError, UsageError
 from .grids import as_grid
 
@@ -123,7 +123,7 @@ def calibrate(comm=None, nside=2048, *, path="machine.json", repeats=None, threa
     on more start `mpirun -n N python -m ringweave calibrate` instead, which measures the exchange too. Takes minutes;
     nothing else should run. Collective."""
     comm = communicator(comm)
-    with agree(comm):
+    with agreed(comm):
         if comm.size > 1:
             raise UsageError(f"calibrate: needs one rank, not {comm.size}; start `mpirun -n {comm.size} python -m "
                              f"ringweave calibrate --nside {nside} --out {path}` instead, then rw.Machine.load()")

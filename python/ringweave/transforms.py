@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 
 from . import _core
-from ._comm import agree, communicator, warn
+from ._comm import agreed, communicator, warn
 from .errors import ArrayError, ConvergenceWarning, UsageError
 from .grids import as_grid
 from .layouts import AlmLayout, MapLayout
@@ -107,7 +107,7 @@ class Transform:
         if self._gradient is None:
             self._gradient = Transform(self.grid, self.lmax, self.mmax, (1,), self.comm, threads=self._threads,
                                        backend=self.backend)
-        with agree(self.comm):
+        with agreed(self.comm):
             if not isinstance(alm, np.ndarray) or alm.dtype not in (np.complex64, np.complex128):
                 raise ArrayError("alm: expected an array of complex128 or complex64")
             if alm.shape[-1] != self.alm_layout.size or alm.ndim > 3 or (alm.ndim > 1 and alm.shape[-2] != 1):

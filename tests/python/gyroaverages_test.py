@@ -155,9 +155,9 @@ def test_wrong_arguments(nodes, comm):
             rw.Gyroaverage(**{"x": x, "y": y, "radii": [0.5], **wrong})
     with rw.Gyroaverage(x, y, [0.5], nfields=2) as gyro:
         fields = np.ones((*(s.stop - s.start for s in (gyro.part.fields, gyro.part.field_rows)), len(x)))
-        with pytest.raises((rw.UsageError, rw.PeerError), match="fields"):
+        with pytest.raises(rw.UsageError, match="fields"):
             gyro.each(fields[..., 1:] if comm.rank == comm.size - 1 else fields)
-        with pytest.raises(rw.ArrayError if fields.size else rw.PeerError, match="contiguous"):
+        with pytest.raises(rw.ArrayError, match="contiguous"):
             gyro.each(np.repeat(fields, 2, axis=-1)[..., ::2])
         with pytest.raises(TypeError):
             gyro.each(fields.tolist())
