@@ -130,8 +130,13 @@ class _Rings:
     def synthesis(self, used, map):
         """Writes the maps of (ntrans, n_used, n) into (ntrans, n_used, pixels)."""
         for transform, index, _, factor in self.parts:
-            values = transform.synthesis(used)
-            map[..., index] = values * factor if self.has_factor else values
+            if isinstance(index, slice) and map.strides[-1] == map.itemsize:
+                part = transform.synthesis(used, out=map[..., index])
+                if self.has_factor:
+                    part *= factor
+            else:
+                values = transform.synthesis(used)
+                map[..., index] = values * factor if self.has_factor else values
 
     def adjoint(self, map):
         """Returns (ntrans, n_used, n) of maps."""

@@ -63,6 +63,15 @@ def test_sets_and_places_of_coefficients(healpix, rng, same):
     same(*both("adjoint_synthesis", map=expected, alm=wide.copy(), **places, **healpix))
 
 
+def test_ring_factors_of_contiguous_rings(healpix, rng, same):
+    factor = rng.uniform(0.5, 1.5, len(healpix["theta"]))
+    for dtype, error in (("c16", 1e-12), ("c8", 1e-6)):
+        alm = random_alm(rng, LMAX, 2, 2).astype(dtype)
+        result, expected = both("synthesis", alm=alm, lmax=LMAX, spin=2, ringfactor=factor, **healpix)
+        same(result, expected, error)
+        same(*both("adjoint_synthesis", map=expected, lmax=LMAX, spin=2, ringfactor=factor, **healpix), error)
+
+
 def test_derivatives(healpix, rng, same):
     same(*both("synthesis_deriv1", alm=random_alm(rng, LMAX, 1), lmax=LMAX, **healpix))
 

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Transforms to points and fields for many sets of them, against ducc0; derivatives, against healpy."""
+import os
+
 import ducc0
 import healpy
 import numpy as np
@@ -123,6 +125,30 @@ def test_field_for_many_sets(comm, loc, rng, same):
         assert field.evaluate(loc[own], out=values) is values
         field.set(field.alm_layout.scatter(full).astype("c8"))
         assert field.evaluate(loc[own]).dtype == np.float32 and field.bytes > 0
+
+
+def test_many_plans_leave_nothing_behind(loc):
+    def resident():
+        with open("/proc/self/statm", encoding="ascii") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    dlm = np.full(rw.AlmLayout(4).full_size, 1e-4 + 0j)
+    x = np.linspace(0, 1, 12)
+    comm = rw._core.Comm.self()
+
+    def make(number):
+        for _ in range(number):
+            with rw.NonuniformTransform(loc, 8, comm=comm) as t:
+                t.synthesis(np.zeros_like(t.empty_alm()))
+            with rw.lensing.Deflection("gauss:8", dlm, comm=comm) as deflection:
+                with rw.lensing.Lensing(deflection, 8, (0,)) as lensing:
+                    lensing.synthesis(np.zeros_like(lensing.empty_alm()))
+                assert deflection.vectors.shape[0] == 2
+            rw.Gyroaverage(x, x, [0.1], comm).close()
+    make(10)
+    before = resident()
+    make(60)
+    assert resident() - before < 2 << 20
 
 
 def test_impossible_points(comm, loc):
