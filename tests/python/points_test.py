@@ -147,8 +147,8 @@ def test_many_plans_leave_nothing_behind(loc):
             rw.Gyroaverage(x, x, [0.1], comm).close()
     make(10)
     before = resident()
-    make(60)
-    assert resident() - before < 2 << 20
+    make(30)
+    assert resident() - before < 1 << 20
 
 
 def test_impossible_points(comm, loc):
