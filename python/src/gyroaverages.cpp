@@ -248,7 +248,7 @@ void bind_gyroaverages(nb::module_& module) {
           "bytes", [](const GyroPlan& plan) { return plan.get().bytes(); },
           "Returns the bytes on this rank.")
       .def(
-          "times", [](GyroPlan& plan) { return times_of(plan.get().times()); },
+          "times", [](GyroPlan& plan) { return times_of(plan); },
           "Returns seconds and calls of the stages.");
 }
 

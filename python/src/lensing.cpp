@@ -21,6 +21,8 @@ template <class Transform>
 struct OfComponents {
   std::int64_t n_components;
   Transform transform;
+
+  StageTimes& times() { return transform.times(); }  ///< of the transform
 };
 using LensingPlan = Plan<OfComponents<Lensing>>;
 using DelensingPlan = Plan<OfComponents<Delensing>>;
@@ -258,7 +260,7 @@ void bind_lensing(nb::module_& module) {
           "bytes", [](const LensingPlan& plan) { return plan.get().transform.bytes(); },
           "Returns the bytes on this rank.")
       .def(
-          "times", [](LensingPlan& plan) { return times_of(plan.get().transform.times()); },
+          "times", [](LensingPlan& plan) { return times_of(plan); },
           "Returns seconds and calls of the stages.");
   nb::class_<DelensingPlan>(module, "Delensing", "Analysis and transform that undo a lensing.")
       .def(nb::new_(&make_delensing), nb::arg("inverse"), nb::arg("lmax"), nb::arg("mmax"),
@@ -270,7 +272,7 @@ void bind_lensing(nb::module_& module) {
           "Returns the rings of this rank.")
       .def("delens", &delens, nb::arg("map").none(), nb::arg("out").none(), "Collective.")
       .def(
-          "times", [](DelensingPlan& plan) { return times_of(plan.get().transform.times()); },
+          "times", [](DelensingPlan& plan) { return times_of(plan); },
           "Returns seconds and calls of the stages.");
 }
 

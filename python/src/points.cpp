@@ -19,6 +19,8 @@ struct PlannedTransform {
   std::int64_t n_alm_components;
   PointSet points;
   PointTransform transform;
+
+  StageTimes& times() { return transform.times(); }  ///< of the transform
 };
 using PointPlan = Plan<PlannedTransform>;
 using FieldPlan = Plan<FineField>;
@@ -155,7 +157,7 @@ void bind_fields(nb::module_& module) {
           "bytes", [](const FieldPlan& plan) { return plan.get().bytes(); },
           "Returns the bytes on this rank.")
       .def(
-          "times", [](FieldPlan& plan) { return times_of(plan.get().times()); },
+          "times", [](FieldPlan& plan) { return times_of(plan); },
           "Returns seconds and calls of the stages.");
 }
 
@@ -184,7 +186,7 @@ void bind_points(nb::module_& module) {
           "bytes", [](const PointPlan& plan) { return plan.get().transform.bytes(); },
           "Returns the bytes on this rank.")
       .def(
-          "times", [](PointPlan& plan) { return times_of(plan.get().transform.times()); },
+          "times", [](PointPlan& plan) { return times_of(plan); },
           "Returns seconds and calls of the stages.");
   bind_fields(module);
 }
