@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <span>
 
 #include "base/temporary_files.hpp"
 #include "distribute/mpi/agree.hpp"
@@ -14,7 +16,8 @@
 namespace ringweave::detail::inline app {
 namespace {
 
-/// Each holds a file open, and a name of a temporary file; outputs that are written need some too.
+/// Claims that are kept, each of which holds a file open and a name of a temporary file, and outputs
+/// that are checked at a time: the other ranks wait for rank 0.
 constexpr std::size_t most_claims = 64;
 static_assert(most_claims <= TemporaryFile::most / 2);
 
@@ -73,15 +76,20 @@ std::string one_file(const std::string& path) {
   return fmt::format("number {} of device {}", status.st_ino, status.st_dev);
 }
 
-void Outputs::announce(const std::string& path, OutputContent content,
-                       const std::string& own_input) {
-  if (path.empty()) return;
-  announced_.push_back({path, !own_input.empty() && one_file(own_input) == one_file(path)});
+void Outputs::announce(std::vector<NewOutput> outputs) {
+  std::erase_if(outputs, [](const NewOutput& output) { return output.path.empty(); });
+  for (const NewOutput& output : outputs) {
+    announced_.push_back(output.path);
+    if (comm_.is_root() && !output.own_input.empty() &&
+        one_file(output.own_input) == one_file(output.path))
+      replacing_.insert(output.path);
+  }
   agree(comm_, [&] {
     if (!comm_.is_root()) return;
-    require_name_of_file(path);
-    require_kind(path, content);
-    if (!names_.insert(one_name(path)).second) {
+    for (const auto& [path, content, own_input] : outputs) {
+      require_name_of_file(path);
+      require_kind(path, content);
+      if (names_.insert(one_name(path)).second) continue;
       throw UsageError(
           fmt::format("{}: two outputs of this command have this name; give each its own", path));
     }
@@ -91,15 +99,18 @@ void Outputs::announce(const std::string& path, OutputContent content,
 void Outputs::require_writable() {
   agree(comm_, [&] {
     if (!comm_.is_root()) return;
-    for (const auto& [path, replaces_input] : announced_) {
-      if (replaces_input || !inputs_.contains(one_file(path))) continue;
+    for (const std::string& path : announced_) {
+      if (replacing_.contains(path) || !inputs_.contains(one_file(path))) continue;
       throw UsageError(
           fmt::format("{}: is an input of this command; give the output another name", path));
     }
   });
-  for (const Announced& output : announced_) {
-    auto claim = AtomicOutput::check(comm_, output.path, if_exists_);
-    if (claims_.size() < most_claims) claims_.push_back(std::move(claim));
+  const std::span<const std::string> all(announced_);
+  for (std::size_t first = 0; first < all.size(); first += most_claims) {
+    auto claims = AtomicOutput::check(
+        comm_, all.subspan(first, std::min(most_claims, all.size() - first)), if_exists_);
+    if (claims_.size() + claims.size() <= most_claims)
+      claims_.insert(claims_.end(), claims.begin(), claims.end());
   }
 }
 
@@ -110,14 +121,13 @@ AtomicOutput& Outputs::begin(const std::string& path) {
 
 std::int64_t Outputs::bytes() const {
   std::int64_t sum = 0;
-  if (comm_.is_root()) {
-    for (const auto& output : begun_) {
-      std::error_code error;
-      const auto size = std::filesystem::file_size(output->temporary_path(), error);
-      if (!error) sum += static_cast<std::int64_t>(size);
-    }
+  if (!comm_.is_root()) return sum;
+  for (const auto& output : begun_) {
+    std::error_code error;
+    const auto size = std::filesystem::file_size(output->temporary_path(), error);
+    if (!error) sum += static_cast<std::int64_t>(size);
   }
-  return comm_.sum(sum);
+  return sum;
 }
 
 void Outputs::commit() {

@@ -23,8 +23,8 @@ namespace ringweave::detail::inline app {
 struct FileTraffic {
   Communicator comm;  ///< carries messages of files only
   StageTimes times{};
-  std::int64_t bytes_read = 0;  ///< as stored in the files, by all ranks
-  std::int64_t bytes_written = 0;
+  std::int64_t bytes_read = 0;     ///< as stored in the files, by all ranks
+  std::int64_t bytes_written = 0;  ///< the same, on rank 0
 };
 
 /// The entries a subcommand adds to --report. Files that add some include nlohmann/json.hpp, which
@@ -55,7 +55,7 @@ struct Run {
   Outputs outputs;
   std::int64_t bytes_read = 0;     ///< of maps and a_lm, as stored in their files, by all ranks
   std::string conclusion;          ///< a line of results to say when all outputs are in place
-  std::int64_t bytes_written = 0;  ///< of outputs that are in place already
+  std::int64_t bytes_written = 0;  ///< of outputs that are in place already, on rank 0
   std::set<std::string> printed_notes{};    ///< notes and warnings
   std::map<std::string, BeamFile> beams{};  ///< those read so far, by their files
 

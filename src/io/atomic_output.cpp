@@ -68,6 +68,13 @@ void check_folder(const std::string& path) {
   }
 }
 
+/// Checks the name and the folder of an output, and returns its final_name().
+std::string checked_final_name(const std::string& path, IfExists if_exists) {
+  check_name(path, if_exists);
+  check_folder(path);
+  return final_name(path);
+}
+
 /// Returns a name that ends with the final name, because libraries find the kind of file by its
 /// extension. It cannot be guessed: other containers may have a process of the same number, and a
 /// link could wait in its place.
@@ -141,16 +148,15 @@ std::string name_of_file(const std::string& path) {
 
 using FilesByFolder = std::map<std::string, std::set<std::string>>;
 
-/// Removes the temporary files of these names, but for the file `kept`. Returns how many.
-std::int64_t remove_temporary_files_of(const FilesByFolder& names, const std::string& kept) {
+/// Removes the temporary files of these names. Returns how many.
+std::int64_t remove_temporary_files_of(const FilesByFolder& names) {
   std::int64_t n_removed = 0;
   for (const auto& [folder, finals] : names) {
     std::vector<std::filesystem::path> left;
     std::error_code error;
     for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
       const std::string name = entry.path().filename().string();
-      if (finals.contains(final_part(name)) && name != name_of_file(kept))
-        left.push_back(entry.path());
+      if (finals.contains(final_part(name))) left.push_back(entry.path());
     }
     for (const auto& path : left) n_removed += ::unlink(path.c_str()) == 0 ? 1 : 0;
   }
@@ -197,24 +203,23 @@ bool rename_over(const std::string& temporary, const std::string& final) {
 
 AtomicOutput::AtomicOutput(const Communicator& comm, const std::string& path, IfExists if_exists)
     : comm_(comm), path_(path), if_exists_(if_exists) {
-  std::string names[2];
   agree(comm, [&] {
     if (!comm.is_root()) return;
-    check_name(path, if_exists);
-    check_folder(path);
-    names[0] = final_name(path);
-    names[1] = temporary_name(names[0]);
-  });
-  final_path_ = comm.broadcast(names[0], 0);
-  temporary_path_ = comm.broadcast(names[1], 0);
-  agree(comm, [&] {
-    if (!comm.is_root()) return;
+    final_path_ = checked_final_name(path, if_exists);
     claim_ = OutputClaim::make(final_path_, path);
+    temporary_path_ = temporary_name(final_path_);
     at_early_exit_.emplace(temporary_path_);
     const struct stat created = create_temporary(temporary_path_, path);
     mode_ = created.st_mode & permissions;
     owner_ = created.st_uid;
   });
+  try {
+    temporary_path_ = comm.broadcast(temporary_path_, 0);
+  } catch (...) {
+    // Without a destructor.
+    if (comm.is_root()) ::unlink(temporary_path_.c_str());
+    throw;
+  }
 }
 
 AtomicOutput::~AtomicOutput() {
@@ -311,15 +316,25 @@ void require_name_of_file(const std::string& path) {
   }
 }
 
-std::shared_ptr<OutputClaim> AtomicOutput::check(const Communicator& comm, const std::string& path,
-                                                 IfExists if_exists) {
-  const AtomicOutput probe(comm, path, if_exists);
+std::vector<std::shared_ptr<OutputClaim>> AtomicOutput::check(const Communicator& comm,
+                                                              std::span<const std::string> paths,
+                                                              IfExists if_exists) {
+  std::vector<std::shared_ptr<OutputClaim>> claims;
   agree(comm, [&] {
-    if (!comm.is_root() || !probe.claim_->is_locked()) return;
-    remove_temporary_files_of({{folder_of(probe.final_path_), {name_of_file(probe.final_path_)}}},
-                              probe.temporary_path_);
+    if (!comm.is_root()) return;
+    FilesByFolder names;
+    for (const std::string& path : paths) {
+      const std::string final = checked_final_name(path, if_exists);
+      claims.push_back(OutputClaim::make(final, path));
+      const std::string temporary = temporary_name(final);
+      const TemporaryFile at_early_exit(temporary);
+      create_temporary(temporary, path);
+      ::unlink(temporary.c_str());
+      if (claims.back()->is_locked()) names[folder_of(final)].insert(name_of_file(final));
+    }
+    remove_temporary_files_of(names);
   });
-  return probe.claim_;
+  return claims;
 }
 
 std::int64_t AtomicOutput::remove_unfinished(const Communicator& comm,
@@ -339,7 +354,7 @@ std::int64_t AtomicOutput::remove_unfinished(const Communicator& comm,
         if (OutputClaim::was_made(path)) OutputClaim::make(path, path);
       }
     }
-    n_removed = remove_temporary_files_of(names, "");
+    n_removed = remove_temporary_files_of(names);
   });
   return comm.sum(n_removed);
 }

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/temporary_files.hpp"
 #include "io/output_claim.hpp"
@@ -57,10 +58,11 @@ class AtomicOutput {
   /// cannot exchange two. Collective.
   static void commit(const Communicator& comm, std::span<AtomicOutput* const> outputs);
 
-  /// The same checks, for the program to fail early. Returns the claim to the name on rank 0, null
-  /// elsewhere; removes what killed runs left of this file. Collective.
-  static std::shared_ptr<OutputClaim> check(const Communicator& comm, const std::string& path,
-                                            IfExists if_exists);
+  /// The same checks of several outputs, for the program to fail early. Returns the claims to their
+  /// names on rank 0, nothing elsewhere; removes what killed runs left of these files. Collective.
+  static std::vector<std::shared_ptr<OutputClaim>> check(const Communicator& comm,
+                                                         std::span<const std::string> paths,
+                                                         IfExists if_exists);
 
   /// Removes the temporary files that killed runs left next to these names; those of other names
   /// stay. Returns how many there were. Collective. Error  UsageError when another run still writes
@@ -76,9 +78,9 @@ class AtomicOutput {
   Communicator comm_;
   std::string path_;
   IfExists if_exists_;
-  std::string final_path_;  ///< path_, or the file it is a link to
   std::string temporary_path_;
   // On rank 0:
+  std::string final_path_;  ///< path_, or the file it is a link to
   std::shared_ptr<OutputClaim> claim_;
   std::optional<TemporaryFile> at_early_exit_;
   unsigned mode_ = 0;   ///< of new files

@@ -45,6 +45,12 @@ TEST_P(OnEveryRankCount, TextsTravel) {
   const int last = comm().size() - 1;
   EXPECT_EQ(comm().broadcast(mine, last),
             std::string(to_size(3 * last), static_cast<char>('a' + last)));
+  // Up to 504 letters go with their number, the others after it.
+  for (const std::int64_t length : {0, 1, 503, 504, 505, 3000}) {
+    std::string text(to_size(length), 'x');
+    if (length > 0) text.back() = 'y';
+    EXPECT_EQ(comm().broadcast(comm().is_root() ? text : "other", 0), text);
+  }
   const std::vector<std::string> all = comm().gather(mine);
   ASSERT_EQ(ssize64(all), comm().is_root() ? comm().size() : 0);
   for (std::size_t rank = 0; rank < all.size(); ++rank) {

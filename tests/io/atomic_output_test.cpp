@@ -8,6 +8,10 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
 
 #include "io_support.hpp"
 #include "ringweave/files.hpp"
@@ -33,10 +37,13 @@ class AtomicOutputTest : public testing::Test {
             : 0;
     return comm_.sum(here);
   }
+  std::vector<std::shared_ptr<OutputClaim>> check(const std::string& path, IfExists if_exists) {
+    return AtomicOutput::check(comm_, std::span(&path, 1), if_exists);
+  }
   void expect_refusal(ErrorKind kind, const std::string& words, const std::string& path,
                       IfExists if_exists = IfExists::overwrite) {
     expect_error(kind, words, [&] { AtomicOutput(comm_, path, if_exists); });
-    expect_error(kind, words, [&] { AtomicOutput::check(comm_, path, if_exists); });
+    expect_error(kind, words, [&] { check(path, if_exists); });
   }
 };
 
@@ -165,10 +172,10 @@ TEST_F(AtomicOutputTest, AnotherProcessCannotWriteTheSameFile) {
   expect_refusal(ErrorKind::usage, "map.fits.gz: another run is writing it", path_);
   EXPECT_EQ(n_files(), 1);
   test::on_root(comm_, [&] { ::close(theirs); });
-  const auto claim = AtomicOutput::check(comm_, path_, IfExists::fail);
+  const auto claims = check(path_, IfExists::fail);
   // This process may have it more than once.
   const AtomicOutput own(comm_, path_, IfExists::fail);
-  EXPECT_EQ(claim != nullptr, comm_.is_root());
+  EXPECT_EQ(claims.size(), comm_.is_root() ? 1u : 0u);
 }
 
 TEST_F(AtomicOutputTest, AClaimOfADeadProcessIsTakenOver) {
@@ -177,7 +184,7 @@ TEST_F(AtomicOutputTest, AClaimOfADeadProcessIsTakenOver) {
     test::write_text(lock, "process 17 on a node that is gone");
     test::write_text(folder_ / ".tmp.17-0123456789abcdef.map.fits.gz", "a part");
   });
-  AtomicOutput::check(comm_, path_, IfExists::fail);
+  check(path_, IfExists::fail);
   EXPECT_EQ(n_files(), 0);
 }
 
@@ -242,7 +249,23 @@ TEST_F(AtomicOutputTest, FoldersThatCannotBeWrittenAreResourceErrors) {
 }
 
 TEST_F(AtomicOutputTest, TheCheckLeavesNothingBehind) {
-  AtomicOutput::check(comm_, path_, IfExists::fail);
+  check(path_, IfExists::fail);
+  EXPECT_EQ(n_files(), 0);
+}
+
+TEST_F(AtomicOutputTest, SeveralAreCheckedAtOnce) {
+  const std::vector<std::string> paths{path_, folder_ / "missing/map.fits", folder_ / "b.fits"};
+  const std::string left = folder_ / ".tmp.17-0123456789abcdef.b.fits";
+  test::on_root(comm_, [&] { test::write_text(left, "a part"); });
+  expect_error(ErrorKind::usage, "missing/map.fits: there is no folder",
+               [&] { AtomicOutput::check(comm_, paths, IfExists::fail); });
+  EXPECT_EQ(n_files(), 1);
+  const std::vector<std::string> good{path_, folder_ / "a.fits", folder_ / "b.fits"};
+  {
+    const auto claims = AtomicOutput::check(comm_, good, IfExists::fail);
+    EXPECT_EQ(claims.size(), comm_.is_root() ? 3u : 0u);
+    EXPECT_EQ(n_files(), 3);  // the claims
+  }
   EXPECT_EQ(n_files(), 0);
 }
 

@@ -183,17 +183,19 @@ MapList list_maps(Run& run, const std::vector<MapTask>& tasks, const MapsOptions
   if (options.resume) found = find_outputs(run, tasks);
   list.n_again = std::count(found.begin(), found.end(), Found::broken);
   std::vector<std::string> outputs;
+  std::vector<NewOutput> announced;
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     for (const std::string& path : {tasks[i].output, tasks[i].alm}) {
       if (!path.empty()) outputs.push_back(path);
       if (path.ends_with(".gz")) outputs.push_back(path + ".gz");  // of version 0.1
     }
     if (found[i] == Found::all) continue;
-    run.outputs.announce(tasks[i].output, OutputContent::map, tasks[i].input);
+    announced.push_back({tasks[i].output, OutputContent::map, tasks[i].input});
+    announced.push_back({tasks[i].alm, OutputContent::alm});
     if (!tasks[i].input.empty()) run.outputs.keep(tasks[i].input);
-    run.outputs.announce(tasks[i].alm, OutputContent::alm);
     list.to_do.push_back(tasks[i]);
   }
+  run.outputs.announce(std::move(announced));
   if (!options.resume) return list;
   if (!run.options.report.empty()) outputs.push_back(run.options.report);
   const std::int64_t n_removed =

@@ -191,11 +191,22 @@ void Communicator::broadcast(void* bytes, std::int64_t count, int root) const {
 }
 
 std::string Communicator::broadcast(const std::string& text, int root) const {
-  std::int64_t length = ssize64(text);
-  broadcast(&length, sizeof length, root);
+  // Most texts fit into the message with their length.
+  struct {
+    std::int64_t length = 0;
+    std::array<char, 504> begin{};
+  } first;
+  const auto n_first = [&](const std::string& of) {
+    return std::min(of.size(), first.begin.size());
+  };
+  first.length = ssize64(text);
+  std::copy_n(text.begin(), n_first(text), first.begin.begin());
+  broadcast(&first, sizeof first, root);
   std::string result = text;
-  result.resize(to_size(length));
-  broadcast(result.data(), length, root);
+  result.resize(to_size(first.length));
+  const std::size_t known = n_first(result);
+  std::copy_n(first.begin.begin(), known, result.begin());
+  broadcast(result.data() + known, ssize64(result) - static_cast<std::int64_t>(known), root);
   return result;
 }
 

@@ -363,11 +363,14 @@ Hdf5Shape inspect_hdf5_dataset(const Hdf5Handle& file, const std::string& path,
   return shape;
 }
 
+hid_t written_hdf5_number(const Hdf5Shape& shape) {
+  if (shape.number == Hdf5Shape::Number::integer) return H5T_STD_I64LE;
+  return shape.bytes == 4 ? H5T_IEEE_F32LE : H5T_IEEE_F64LE;
+}
+
 Hdf5Handle create_hdf5_dataset(const Hdf5Handle& parent, const std::string& path, const char* name,
                                const Hdf5Shape& shape) {
-  const hid_t number = shape.number == Hdf5Shape::Number::integer
-                           ? H5T_STD_I64LE
-                           : (shape.bytes == 4 ? H5T_IEEE_F32LE : H5T_IEEE_F64LE);
+  const hid_t number = written_hdf5_number(shape);
   if (shape.number != Hdf5Shape::Number::complex)
     return create_contiguous(parent, path, name, number, shape.dims);
   const Hdf5Handle pair(H5Tcreate(H5T_COMPOUND, 2 * to_size(shape.bytes)), H5Tclose);

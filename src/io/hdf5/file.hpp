@@ -76,6 +76,8 @@ Hdf5Shape inspect_hdf5_dataset(const Hdf5Handle& file, const std::string& path,
                                EmptyDataset empty = EmptyDataset::refuse,
                                MissingChunks missing = MissingChunks::refuse);
 
+/// Returns HDF5's type of the numbers (parts of complex ones) that create_hdf5_dataset() stores.
+hid_t written_hdf5_number(const Hdf5Shape& shape);
 /// Creates a contiguous dataset without fill values; its numbers are written later. Not collective.
 /// Error  ResourceError.
 Hdf5Handle create_hdf5_dataset(const Hdf5Handle& parent, const std::string& path, const char* name,

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <vector>
 
 #include "base/checked_cast.hpp"
@@ -34,19 +35,22 @@ void check_shapes(const std::string& path, const MapHeader& header, const LocalR
   }
 }
 
+/// Writes all pixels and closes the file.
 template <class T>
-void write_slabs(const Communicator& comm, const Hdf5Rows& rows, const PixelBlocks& pixels,
-                 MapView<const T> map, const Hdf5Limits& limits) {
+void write_slabs(const Communicator& comm, Hdf5TransferFile& file, const Hdf5Rows& rows,
+                 const PixelBlocks& pixels, MapView<const T> map, const Hdf5Limits& limits) {
   const std::vector<SlabCall> calls = slab_calls(comm, pixels.owned(), limits);
-  for (std::int64_t c = 0; c < map.n_components(); ++c) {
-    for (const SlabCall& call : calls) {
-      agree(comm, [&] {
-        rows.write(
-            c, call.runs,
-            std::span<const T>(map.component(c).data() + call.first_local, to_size(call.count)));
-      });
-    }
-  }
+  const std::int64_t n_writes = map.n_components() * ssize64(calls);
+  const auto write = [&](std::int64_t i) {
+    const std::int64_t component = i / ssize64(calls);
+    const SlabCall& call = calls[to_size(i % ssize64(calls))];
+    const T* const first = map.component(component).data() + call.first_local;
+    rows.write(component, call.runs, std::span<const T>(first, to_size(call.count)));
+  };
+  for (std::int64_t i = 0; i + 1 < n_writes; ++i) agree(comm, [&] { write(i); });
+  file.close([&] {
+    if (n_writes > 0) write(n_writes - 1);
+  });
 }
 
 /// The pixels of one share of a window, in file order.
@@ -140,18 +144,28 @@ template <class T>
 void write_hdf5_map(const Communicator& comm, const std::string& path, const MapHeader& header,
                     const Provenance& provenance, const LocalRings& rings, MapView<const T> map,
                     const Hdf5Limits& limits) {
-  agree(comm, [&] { check_shapes(path, header, rings, map); });
-  const PixelBlocks pixels = agreed(comm, [&] { return PixelBlocks(rings, header.ordering); });
   const bool partial = header.coverage == SkyCoverage::partial;
   MapHeader stored = header;
-  if (partial) stored.listed_pixels = comm.sum(count_observed(map, rings.n_pixels()));
-  agree(comm, [&] {
-    if (partial && stored.listed_pixels == 0) {
-      throw UsageError(
-          fmt::format("{}: no pixel is observed, so a partial map would be empty", path));
-    }
+  std::optional<PixelBlocks> blocks;
+  const auto create = [&] {
     if (comm.is_root()) create_hdf5_map(path, stored, provenance);
+  };
+  agree(comm, [&] {
+    check_shapes(path, header, rings, map);
+    blocks.emplace(rings, header.ordering);
+    if (!partial) create();
   });
+  if (partial) {
+    stored.listed_pixels = comm.sum(count_observed(map, rings.n_pixels()));
+    agree(comm, [&] {
+      if (stored.listed_pixels == 0) {
+        throw UsageError(
+            fmt::format("{}: no pixel is observed, so a partial map would be empty", path));
+      }
+      create();
+    });
+  }
+  const PixelBlocks& pixels = *blocks;
 
   Hdf5TransferFile file(comm, path, Hdf5Access::write);
   {
@@ -166,7 +180,7 @@ void write_hdf5_map(const Communicator& comm, const std::string& path, const Map
     } else if (header.ordering == Ordering::nested || rings.grid().is_subset()) {
       write_windows(comm, rows, nullptr, {0, pixels.n_rows()}, pixels, rings, map, limits);
     } else {
-      write_slabs(comm, rows, pixels, map, limits);
+      return write_slabs(comm, file, rows, pixels, map, limits);
     }
   }
   file.close();

@@ -11,7 +11,6 @@
 #include "distribute/mpi/agree.hpp"
 #include "io/byte_digest.hpp"
 #include "io/hdf5/read_driver.hpp"
-#include "io/header_json.hpp"
 #include "io/output_part.hpp"
 #include "ringweave/error.hpp"
 
@@ -41,12 +40,11 @@ std::int64_t total(std::span<const RowRun> runs) {
 Hdf5TransferFile::Hdf5TransferFile(const Communicator& comm, const std::string& path,
                                    Hdf5Access access)
     : comm_(comm), path_(path), access_(access) {
+  if (access == Hdf5Access::write) return;
   agree(comm, [&] {
-    if (access == Hdf5Access::read) {
-      if (!comm.is_root()) check_input_of_other_rank(path);
-      stamp_.emplace(path);
-    }
-    raw_ = access == Hdf5Access::read ? RawFile::open_to_read(path) : RawFile::open_to_write(path);
+    if (!comm.is_root()) check_input_of_other_rank(path);
+    stamp_.emplace(path);
+    raw_ = RawFile::open_to_read(path);
   });
 }
 
@@ -73,9 +71,13 @@ void Hdf5TransferFile::require_written() const {
   }
 }
 
-void Hdf5TransferFile::close() {
+void Hdf5TransferFile::close(const std::function<void()>& last_write) {
   if (stamp_) return agree(comm_, [&] { stamp_->require_same(); });
-  agree(comm_, [&] { raw_.close(); });
+  agree(comm_, [&] {
+    if (last_write) last_write();
+    raw_.close();
+  });
+  // A rank may have damaged what another had written.
   agree(comm_, [&] { require_written(); });
 }
 
@@ -96,14 +98,9 @@ Hdf5Rows::Hdf5Rows(Hdf5TransferFile& file, const std::string& name, const Hdf5Sh
       axes_(axes),
       parts_(shape.number == Hdf5Shape::Number::complex ? 2 : 1) {
   if (file.access_ == Hdf5Access::write) {
-    const int most_dims = static_cast<int>(shape.dims.size());
-    shape_ = share_from_root(file.comm_, [&] {
-      Hdf5Shape written;
-      report_failed_reads(file.path_, [&] {
-        written = inspect_hdf5_dataset(open_hdf5(file.path_), file.path_, name, most_dims);
-      });
-      return written;
-    });
+    agree(file.comm_, [&] { open_to_write(); });
+    file.comm_.broadcast(&shape_.offset, sizeof shape_.offset, 0);
+    return;
   }
   agree(file.comm_, [&] {
     file.require_inspected(shape_);
@@ -113,6 +110,23 @@ Hdf5Rows::Hdf5Rows(Hdf5TransferFile& file, const std::string& name, const Hdf5Sh
     if (!number_.valid() || (is_chunked && !type_.valid()))
       throw DataError(file.path_, fmt::format("/{} cannot be opened", name));
   });
+}
+
+void Hdf5Rows::open_to_write() {
+  if (!file_.raw_.is_open()) file_.raw_ = RawFile::open_to_write(file_.path_);
+  number_ = Hdf5Handle(H5Tcopy(written_hdf5_number(shape_)), H5Tclose);
+  if (!number_.valid()) throw ResourceError(file_.path_ + ": no memory for its type of numbers");
+  if (!file_.comm_.is_root()) return;
+  Hdf5Shape stored;
+  report_failed_reads(file_.path_, [&] {
+    stored = inspect_hdf5_dataset(open_hdf5(file_.path_), file_.path_, name_,
+                                  static_cast<int>(shape_.dims.size()));
+  });
+  const Hdf5Handle type(H5Tdecode(stored.type.data()), H5Tclose);
+  if (stored.dims != shape_.dims || stored.number != shape_.number ||
+      stored.layout != Hdf5Shape::Layout::contiguous || H5Tequal(type.id(), number_.id()) <= 0)
+    throw InternalError(fmt::format("{}: /{} is not what was created", file_.path_, name_));
+  shape_.offset = stored.offset;
 }
 
 void Hdf5Rows::open_chunks() {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -29,13 +30,14 @@ enum class Hdf5Access { read, write };
 /// these report every error, on which MPI-IO may hang or stay silent.
 class Hdf5TransferFile {
  public:
-  /// Opens a file whose datasets have been inspected, or that close_hdf5() wrote. Collective.
-  /// Error  DataError (read), ResourceError (write, or where the disk fails); agreed.
+  /// Opens a file whose datasets have been inspected, or (with its first Hdf5Rows) one that
+  /// close_hdf5() wrote. Collective. Error  DataError, ResourceError where the disk fails; agreed.
   Hdf5TransferFile(const Communicator& comm, const std::string& path, Hdf5Access access);
-  /// Ends the transfer: what was read must be as it was; a file that was written is closed, and
-  /// each rank reads again what it wrote and compares. Collective. Error  DataError, ResourceError;
-  /// agreed.
-  void close();
+  /// Ends the transfer: what was read must be as it was; a file that was written is closed by all
+  /// ranks, then each reads again what it wrote and compares. Collective. Error  DataError,
+  /// ResourceError; agreed.
+  /// last_write  is done before that, so that the ranks need not agree on it alone
+  void close(const std::function<void()>& last_write = {});
 
  private:
   friend class Hdf5Rows;
@@ -70,7 +72,8 @@ enum class Hdf5Axes { rows, planes };
 /// same calls in the same order, with empty runs when it has nothing to transfer.
 class Hdf5Rows {
  public:
-  /// The file outlives this. Collective. Error  DataError, agreed.
+  /// The file outlives this. To write, the dataset was created with this shape. Collective. Error
+  /// DataError (read) or ResourceError (write), agreed.
   Hdf5Rows(Hdf5TransferFile& file, const std::string& name, const Hdf5Shape& shape,
            Hdf5Axes axes = Hdf5Axes::rows);
 
@@ -94,6 +97,7 @@ class Hdf5Rows {
   std::int64_t place(std::int64_t row, std::int64_t position) const;
   void read_bytes(std::int64_t row, std::span<const RowRun> runs, std::span<std::byte> bytes) const;
   void open_chunks();
+  void open_to_write();
   void read_chunks(std::int64_t row, std::span<const RowRun> runs, void* numbers) const;
   Hdf5Handle file_space(std::int64_t row, std::span<const RowRun> runs) const;
   void select_lines(const Hdf5Handle& space, std::int64_t plane, const RowRun& run) const;
