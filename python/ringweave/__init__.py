@@ -17,6 +17,7 @@ from .gyroaverages import Gyroaverage, GyroPart, circle_row, gyroaverage_with_ra
 from .layouts import AlmLayout, MapLayout, resize_alm
 from .points import FineField, NonuniformTransform
 from .predictions import Machine, calibrate, predict
+from .redistribution import Redistribution, alm_redistribute
 from .sky import Spectra, alm2cl, draw_alm, gauss_beam, rotate_alm
 from .smoothing import smooth
 from .tables import pixwin
@@ -27,8 +28,9 @@ machine = None
 
 __all__ = [
     "AlmLayout", "AnalysisReport", "FineField", "Grid", "GyroPart", "Gyroaverage", "KernelSplit", "Machine", "Map",
-    "MapLayout", "NonuniformTransform", "RadialKernel", "RingConvolution", "Spectra", "SplitConvolution", "Transform",
-    "__version__", "agree", "alm2cl", "calibrate", "circle_row", "draw_alm", "gauss_beam", "gyroaverage_with_radii",
-    "gyroaverage_with_radii_adjoint", "info", "lensing", "pixwin", "predict", "read_alm", "read_beam", "read_cl",
-    "read_map", "resize_alm", "rotate_alm", "set_abort_hook", "smooth", "write_alm", "write_cl", "write_map", *_errors,
+    "MapLayout", "NonuniformTransform", "RadialKernel", "Redistribution", "RingConvolution", "Spectra",
+    "SplitConvolution", "Transform", "__version__", "agree", "alm2cl", "alm_redistribute", "calibrate", "circle_row",
+    "draw_alm", "gauss_beam", "gyroaverage_with_radii", "gyroaverage_with_radii_adjoint", "info", "lensing", "pixwin",
+    "predict", "read_alm", "read_beam", "read_cl", "read_map", "resize_alm", "rotate_alm", "set_abort_hook", "smooth",
+    "write_alm", "write_cl", "write_map", *_errors,
 ]

@@ -4,6 +4,7 @@ import numpy as np
 
 from . import _core
 from ._angles import radians
+from ._arrays import like, view
 from ._comm import communicator
 from .grids import as_grid
 from .layouts import MapLayout
@@ -93,7 +94,7 @@ class RingConvolution(_Convolution):
 
     def apply(self, map, *, out=None):
         """Returns the convolved map. Collective."""
-        return self._core.apply(self.ncomp, map, out)
+        return like(map, self._core.apply(self.ncomp, map, out), out)
 
     @property
     def times(self):
@@ -135,4 +136,5 @@ class SplitConvolution(_Convolution):
 
     def apply(self, map, *, out=None, scratch=False):
         """Returns the convolved map. scratch: may destroy `map`, which is copied otherwise. Collective."""
-        return self._core.apply(self.ncomp, map if scratch else np.array(map, order="C"), out)
+        part = map if scratch else np.array(view(map), order="C")
+        return like(map, self._core.apply(self.ncomp, part, out), out)

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from . import _core
+from ._arrays import like, view
 from ._comm import agreed, communicator
 from .errors import ArrayError, UsageError
 from .grids import as_grid
@@ -16,7 +17,7 @@ _NOTHING = np.zeros((0, 3), dtype=np.int64)
 
 def _rows(array, size, name, is_output=False):
     """Returns an array as (rows, size)."""
-    array = array if is_output else np.asarray(array)
+    array = view(array) if is_output else np.asarray(view(array))
     if not isinstance(array, np.ndarray):
         raise ArrayError(f"{name}: is an object of type {type(array).__name__}; expected an array of numpy")
     if array.ndim < 1 or array.shape[-1] != size:
@@ -47,7 +48,7 @@ class _Layout:
                 if full is None:
                     raise UsageError("full: is None on the root")
                 whole = _rows(full, self.full_size, "full")
-                shape = json.dumps([whole.dtype.str, np.shape(full)[:-1]])
+                shape = json.dumps([whole.dtype.str, np.shape(view(full))[:-1]])
         dtype, leading = json.loads(self.comm.broadcast(shape, root))
         with agreed(self.comm):
             if out is None:
@@ -73,7 +74,7 @@ class _Layout:
         with agreed(self.comm):
             part = _rows(local, self.size, "local")
             if is_wanted:
-                full = np.empty((*np.shape(local)[:-1], self.full_size), part.dtype)
+                full = np.empty((*np.shape(view(local))[:-1], self.full_size), part.dtype)
         _core.move(self.comm, part, self.pieces, full.reshape(len(part), self.full_size) if is_wanted else None,
                    self._whole() if is_wanted else _NOTHING)
         return full
@@ -137,7 +138,7 @@ class MapLayout(_Layout):
             if self.grid != other.grid:
                 raise UsageError(f"the layouts are those of {self.grid.name} and of {other.grid.name}")
             part = _rows(local, self.size, "local")
-            out = np.empty((*np.shape(local)[:-1], other.size), part.dtype) if out is None else out
+            out = np.empty((*np.shape(view(local))[:-1], other.size), part.dtype) if out is None else out
             moved = _rows(out, other.size, "out", is_output=True)
         _core.move(self.comm, part, self.pieces, moved, other.pieces)
         return out
@@ -207,9 +208,9 @@ class AlmLayout(_Layout):
         """Returns a_lm times factors of l, in all components; factors beyond their table are 0. out=alm works in
         place."""
         factors = np.ascontiguousarray(fl, dtype=np.float64)
-        out = _output(alm, out)
-        _core.multiply(out, self._layout, factors)
-        return out
+        result = _output(alm, out)
+        _core.multiply(result, self._layout, factors)
+        return like(alm, result, out)
 
     def is_same(self, other):
         """Tells whether another layout has the same coefficients on every rank. Collective."""
@@ -223,12 +224,13 @@ class AlmLayout(_Layout):
 def _output(array, out):
     """Returns `out` with the numbers of `array`: a copy where it is None, the array itself where it is that."""
     if out is None:
-        return np.array(array, order="C", copy=True)
+        return np.array(view(array), order="C", copy=True)
     if out is not array:
-        if out.shape != np.shape(array) or out.dtype != np.asarray(array).dtype:
-            raise UsageError(f"out: is {out.dtype} of the shape {out.shape}; expected {np.asarray(array).dtype} of "
-                             f"{np.shape(array)}")
-        out[...] = array
+        array, target = np.asarray(view(array)), view(out)
+        if target.shape != array.shape or target.dtype != array.dtype:
+            raise UsageError(f"out: is {target.dtype} of the shape {target.shape}; expected {array.dtype} of "
+                             f"{array.shape}")
+        target[...] = array
     return out
 
 
@@ -238,7 +240,7 @@ def resize_alm(alm, layout, new_layout, *, out=None):
     comm = layout.comm
     with agreed(comm):
         part = _rows(alm, layout.size, "alm")
-        out = np.empty((*np.shape(alm)[:-1], new_layout.size), part.dtype) if out is None else out
+        out = np.empty((*np.shape(view(alm))[:-1], new_layout.size), part.dtype) if out is None else out
         moved = _rows(out, new_layout.size, "out", is_output=True)
         moved[...] = 0
         most = min(layout.lmax, new_layout.lmax)

@@ -4,6 +4,7 @@ import numpy as np
 
 from . import _core
 from ._angles import radians
+from ._arrays import like
 from ._comm import agreed, communicator
 from .errors import UsageError
 from .layouts import AlmLayout, _output
@@ -139,9 +140,9 @@ def rotate_alm(alm, layout, rotation, *, out=None):
             angles = tuple(radians(angle, "rotation") for angle in rotation)
         else:
             raise UsageError("rotation: expected a text, a 3 x 3 matrix or three angles")
-        out = _output(alm, out)
-    _core.rotate(layout.comm, layout._layout, out, *angles)
-    return out
+        result = _output(alm, out)
+    _core.rotate(layout.comm, layout._layout, result, *angles)
+    return like(alm, result, out)
 
 
 def gauss_beam(fwhm, lmax, spin=0):

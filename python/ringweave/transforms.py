@@ -5,6 +5,7 @@ import dataclasses
 import numpy as np
 
 from . import _core
+from ._arrays import like
 from ._comm import agreed, communicator, warn
 from .errors import ArrayError, ConvergenceWarning, UsageError
 from .grids import as_grid
@@ -98,7 +99,7 @@ class Transform:
 
     def synthesis(self, alm, *, out=None):
         """Returns the map of a_lm, f = sum a_lm Y_lm. Collective."""
-        return self._core.synthesis(alm, out)
+        return like(alm, self._core.synthesis(alm, out), out)
 
     def synthesis_deriv1(self, alm, *, out=None):
         """Returns the derivatives of the scalar map of a_lm: by theta, and by phi over sin(theta). alm: (n,), (1, n) or
@@ -122,7 +123,7 @@ class Transform:
         """Returns the transpose applied to a map: sum over pixels of w f conj(Y_lm), without any weights of its own.
         weights: of this rank's rings. accumulate: adds to `out`. scratch: may destroy the map, which saves memory.
         Collective."""
-        return self._core.adjoint(map, weights, out, accumulate, scratch)
+        return like(map, self._core.adjoint(map, weights, out, accumulate, scratch), out)
 
     def analysis(self, map, *, iter=None, tol=None, weights=None, out=None, callback=None):
         """Returns the a_lm of a map, and a report. iter: corrections; None: 3 on HEALPix, 0 where analyses are exact.
@@ -133,7 +134,7 @@ class Transform:
         passes = self._iterations(iter, tol)
         alm, reports = self._core.analysis(map, passes, tol or 0.0, passes, ring, pixel, out, callback)
         reports = [report_of(values, tol, self.comm) for values in reports]
-        return alm, reports[0] if len(reports) == 1 else reports
+        return like(map, alm, out), reports[0] if len(reports) == 1 else reports
 
     def _iterations(self, iterations, tolerance):
         if iterations is not None:

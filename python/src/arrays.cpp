@@ -33,13 +33,27 @@ std::string type_name(Numbers numbers, bool is_single) {
   throw ArrayError(std::string(name) + ": " + problem);
 }
 
+/// Tells whether an object's buffer is read-only: that of jax's arrays, whose DLPack does not say
+/// so.
+bool refuses_writing(nb::handle object) {
+  if (PyObject_CheckBuffer(object.ptr()) == 0) return false;
+  Py_buffer buffer;
+  if (PyObject_GetBuffer(object.ptr(), &buffer, PyBUF_STRIDED_RO) != 0) {
+    PyErr_Clear();
+    return false;
+  }
+  const bool result = buffer.readonly != 0;
+  PyBuffer_Release(&buffer);
+  return result;
+}
+
 AnyArray borrow(nb::handle array, const char* name, Numbers numbers, Access access) {
   AnyArray result;
   if (access == Access::read) {
     if (nb::try_cast(array, result, false)) return result;
   } else {
     nb::ndarray<> writable;
-    if (nb::try_cast(array, writable, false)) return AnyArray(writable);
+    if (!refuses_writing(array) && nb::try_cast(array, writable, false)) return AnyArray(writable);
     if (nb::try_cast(array, result, false))
       refuse(name, "is read-only; expected an array to write to");
   }
@@ -156,6 +170,34 @@ void require_match(const Rows& in, const char* in_name, const Rows& out, const c
     throw UsageError(std::string(out_name) + ": shares memory with " + in_name +
                      "; expected other memory");
   }
+}
+
+nb::object numpy_view(nb::handle array) {
+  AnyArray owner;
+  nb::ndarray<> writable;
+  const bool is_writable = !refuses_writing(array) && nb::try_cast(array, writable, false);
+  if (is_writable) {
+    owner = AnyArray(writable);
+  } else if (!nb::try_cast(array, owner, false)) {
+    refuse("array", "is " + description(array) + "; expected an array of numbers");
+  }
+  if (owner.device_type() != nb::device::cpu::value)
+    refuse("array", "is in the memory of a device; expected the host's");
+  std::vector<std::size_t> shape;
+  std::vector<std::int64_t> strides;
+  for (std::size_t axis = 0; axis < owner.ndim(); ++axis) {
+    shape.push_back(owner.shape(axis));
+    strides.push_back(owner.stride(axis));
+  }
+  const nb::capsule kept(new AnyArray(owner),
+                         [](void* memory) noexcept { delete static_cast<AnyArray*>(memory); });
+  void* const data = const_cast<void*>(owner.data());
+  if (is_writable) {
+    return nb::cast(nb::ndarray<nb::numpy>(data, owner.ndim(), shape.data(), kept, strides.data(),
+                                           owner.dtype()));
+  }
+  return nb::cast(nb::ndarray<nb::numpy, nb::ro>(data, owner.ndim(), shape.data(), kept,
+                                                 strides.data(), owner.dtype()));
 }
 
 nb::object new_array(Numbers numbers, bool is_single, std::span<const std::int64_t> shape) {

@@ -59,6 +59,11 @@ void require_shape(const Rows& rows, const char* name, std::int64_t n_components
 void require_match(const Rows& in, const char* in_name, const Rows& out, const char* out_name,
                    Numbers in_numbers, Numbers out_numbers);
 
+/// Returns an array in the host's memory, of any framework, as one of numpy without a copy. It is
+/// read-only where the other one is.
+/// Error  ArrayError for other objects, and for arrays in the memory of a device.
+nb::object numpy_view(nb::handle array);
+
 /// Makes an array of numpy, not initialised, aligned to 64 bytes.
 /// Error  ResourceError without memory.
 nb::object new_array(Numbers numbers, bool is_single, std::span<const std::int64_t> shape);

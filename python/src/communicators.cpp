@@ -138,6 +138,9 @@ void bind_communicators(nb::module_& module) {
   module.def("move", &move, nb::arg("comm"), nb::arg("source").none(), nb::arg("source_pieces"),
              nb::arg("target").none(), nb::arg("target_pieces"),
              "Copies elements of a distributed array to another distribution of it. Collective.");
+  module.def("exchange", &exchange, nb::arg("comm"), nb::arg("sent"), nb::arg("sent_counts"),
+             nb::arg("received"), nb::arg("received_counts"),
+             "Sends rows of an array to all ranks and receives theirs. Collective.");
 }
 
 }  // namespace ringweave::python

@@ -25,4 +25,14 @@ using Pieces = nb::ndarray<const std::int64_t, nb::shape<-1, 3>, nb::c_contig, n
 void move(const Communicator& comm, nb::handle source, const Pieces& source_pieces,
           nb::handle target, const Pieces& target_pieces);
 
+/// Numbers of elements for every rank.
+using Counts = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+/// Sends elements, the rows of an array, to all ranks: first those for rank 0, and so on. Receives
+/// theirs in the same order. Rows may be of any type of the same size. Collective.
+/// Error  UsageError where counts and arrays do not go together; PeerError when MPI fails.
+void exchange(const Communicator& comm, const nb::ndarray<nb::ro, nb::ndim<2>, nb::c_contig>& sent,
+              const Counts& sent_counts, const nb::ndarray<nb::ndim<2>, nb::c_contig>& received,
+              const Counts& received_counts);
+
 }  // namespace ringweave::python

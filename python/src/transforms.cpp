@@ -243,6 +243,8 @@ void bind_transforms(nb::module_& module) {
             plan.run([](SphericalHarmonicTransform& transform) { transform.release_workspace(); });
           },
           "Frees the workspace until the next call.");
+  module.def("numpy_view", &numpy_view, nb::arg("array").none(),
+             "Returns an array of numpy in the memory of another one.");
   module.def(
       "empty_map",
       [](bool is_single, std::int64_t n_components, std::int64_t size) {
