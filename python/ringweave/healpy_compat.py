@@ -6,29 +6,30 @@
 Two arguments are added. comm: a communicator; None as everywhere. distributed: False: every rank has the whole arrays
 and gets whole results; True: arrays are those of map_layout() and alm_layout() of this rank. Docs: docs/python.md."""
 import contextlib
+import math
 import warnings
 
 import numpy as np
 
-from . import _core, sky, tables
+from . import sky, tables
 from ._comm import communicator
-from ._nested import to_nested, to_ring
+from ._healpy import (_ALONE, UNSEEN, Alm, _as_maps, _Call, _datapath, _degrees, _is_bad, _is_list, _nside_of, _spins,
+                      _weights)
+from ._healpy_files import read_alm, read_cl, read_map, write_alm, write_cl, write_map
+from ._healpy_grade import harmonic_ud_grade
+from ._nested import to_nested
 from .errors import ArrayError, ConvergenceWarning, UsageError
 from .grids import Grid
 from .layouts import AlmLayout, MapLayout, resize_alm as _resize
-from .transforms import Transform
 
 __all__ = [
-    "Alm", "UNSEEN", "alm2cl", "alm2map", "alm2map_spin", "alm_layout", "almxfl", "anafast", "gauss_beam", "map2alm",
-    "map2alm_spin", "map_layout", "patched", "pixwin", "resize_alm", "rotate_alm", "smoothalm", "smoothing", "synalm",
-    "synfast",
+    "Alm", "UNSEEN", "alm2cl", "alm2map", "alm2map_der1", "alm2map_spin", "alm_layout", "almxfl", "anafast",
+    "gauss_beam", "harmonic_ud_grade", "map2alm", "map2alm_lsq", "map2alm_spin", "map_layout", "patched", "pixwin",
+    "read_alm", "read_cl", "read_map", "resize_alm", "rotate_alm", "smoothalm", "smoothing", "synalm", "synfast",
+    "write_alm", "write_cl", "write_map",
 ]
 
-UNSEEN = -1.6375e30
-_ALONE = _core.Comm.self()
 _FWHM_OVER_SIGMA = (8 * np.log(2)) ** 0.5
-_DIAGONAL = ("TT", "EE", "BB", "TE", "EB", "TB")
-_BY_ROW = ("TT", "TE", "TB", "EE", "EB", "BB")
 
 
 def map_layout(nside, comm=None):
@@ -39,163 +40,6 @@ def map_layout(nside, comm=None):
 def alm_layout(lmax, mmax=None, comm=None):
     """Returns the layout of a_lm of distributed=True."""
     return AlmLayout(lmax, mmax, comm=comm)
-
-
-class Alm:
-    """Indices of a_lm, as in healpy."""
-
-    @staticmethod
-    def getsize(lmax, mmax=None):
-        """Returns the number of a_lm."""
-        mmax = lmax if mmax is None or mmax < 0 or mmax > lmax else mmax
-        return mmax * (2 * lmax + 1 - mmax) // 2 + lmax + 1
-
-    @staticmethod
-    def getidx(lmax, l, m):
-        """Returns the place of (l, m)."""
-        return m * (2 * lmax + 1 - m) // 2 + l
-
-    @staticmethod
-    def getlm(lmax, i=None):
-        """Returns l and m of places, of all where i is None."""
-        l, m = AlmLayout(lmax, orders=range(lmax + 1), comm=_ALONE).lm()
-        return (l, m) if i is None else (l[i], m[i])
-
-    @staticmethod
-    def getlmax(s, mmax=None):
-        """Returns lmax of a number of a_lm, -1 if there is none."""
-        if mmax is not None and mmax >= 0:
-            lmax = (2 * s + mmax * mmax - mmax - 2) / (2 * mmax + 2)
-        else:
-            lmax = ((8 * s + 1) ** 0.5 - 3) / 2
-        return int(lmax) if lmax == int(lmax) and lmax >= 0 else -1
-
-
-class _Call:
-    """A transform for one call, with the arrays of healpy on all ranks or of this rank."""
-
-    def __init__(self, nside, lmax, mmax, spins, comm, distributed):
-        comm = communicator(comm)
-        self.transform = Transform(Grid.healpix(nside), lmax, mmax, spins, comm)
-        self.is_whole = comm.size == 1
-        self.distributed = distributed
-        t = self.transform
-        self.maps = MapLayout(t.grid, comm=comm) if distributed else None
-        self.alms = AlmLayout(t.lmax, t.mmax, comm=comm) if distributed else None
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error):
-        self.transform.close()
-
-    def _enter(self, array, layout, outer):
-        array = np.ascontiguousarray(array)
-        size = outer.size if outer else layout.full_size
-        if array.shape[-1] != size:
-            raise UsageError(f"an array has the shape {array.shape}; expected {size} elements in the last axis")
-        if self.is_whole:
-            return array
-        if outer:
-            return outer.move(array, layout)
-        parts = [array[..., first:first + count] for first, _, count in layout.pieces.tolist()]
-        return np.concatenate(parts, axis=-1) if parts else np.empty((*array.shape[:-1], 0), array.dtype)
-
-    def _leave(self, array, layout, outer):
-        if self.is_whole:
-            return array
-        return layout.move(array, outer) if outer else layout.allgather(array)
-
-    def analysis(self, map, iterations, weights):
-        """Returns the a_lm of a map; with pixel weights without iterations, as in healpy."""
-        iterations = 0 if weights == "pixel" else iterations
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # healpy says nothing
-            return self.transform.analysis(map, iter=iterations, weights=weights)[0]
-
-    def enter_map(self, map):
-        return self._enter(map, self.transform.map_layout, self.maps)
-
-    def leave_map(self, map):
-        return self._leave(map, self.transform.map_layout, self.maps)
-
-    def enter_alm(self, alm):
-        if not self.is_whole and self.alms:
-            return _resize(alm, self.alms, self.transform.alm_layout)
-        return self._enter(alm, self.transform.alm_layout, self.alms)
-
-    def leave_alm(self, alm):
-        if not self.is_whole and self.alms:
-            return _resize(alm, self.transform.alm_layout, self.alms)
-        return self._leave(alm, self.transform.alm_layout, self.alms)
-
-
-def _is_list(arrays):
-    return not (np.ndim(arrays[0]) == 0) if len(arrays) else False
-
-
-def _as_maps(maps, nest=False):
-    """Returns maps as (n, pixels) of float64 with UNSEEN for what is masked, and whether there is one alone."""
-    if not isinstance(maps, (np.ndarray, list, tuple)):
-        raise TypeError("maps must be a sequence")
-    is_one = not _is_list(maps)
-    rows = [maps] if is_one else list(maps)
-    rows = [row.filled(UNSEEN) if isinstance(row, np.ma.MaskedArray) else np.asarray(row) for row in rows]
-    if any(np.iscomplexobj(row) for row in rows):
-        raise ArrayError("maps: are complex; expected real ones")
-    result = np.array(rows, dtype=np.float64)
-    return (to_ring(result) if nest else result), is_one
-
-
-def _nside(size):
-    nside = round((size / 12) ** 0.5)
-    if 12 * nside * nside != size:
-        raise TypeError(f"a map of {size} pixels is none of HEALPix")
-    return nside
-
-
-def _nside_of(maps, comm, distributed):
-    size = maps.shape[-1]
-    return _nside(sum(communicator(comm).all_gather(size)) if distributed else size)
-
-
-def _is_bad(maps):
-    return np.abs(maps - UNSEEN) < 1e-5 * abs(UNSEEN)
-
-
-def _degrees(alms, lmax, mmax, comm, distributed):
-    """Returns lmax and mmax of a_lm."""
-    mmax = None if mmax is None or mmax < 0 else mmax
-    if lmax is not None and lmax >= 0:
-        return lmax, lmax if mmax is None else mmax
-    size = np.shape(alms)[-1]
-    size = sum(communicator(comm).all_gather(size)) if distributed else size
-    lmax = Alm.getlmax(size, mmax)
-    if lmax < 0:
-        raise TypeError(f"{size} a_lm are not those of any lmax with mmax = {'lmax' if mmax is None else mmax}")
-    return lmax, lmax if mmax is None else mmax
-
-
-def _spins(n, pol):
-    if pol and n not in (1, 3):
-        raise TypeError(f"pol=True needs 1 or 3 maps or a_lm, not {n}")
-    return (0, 2) if pol and n == 3 else (0,) * n
-
-
-def _weights(use_weights, use_pixel_weights):
-    if use_weights and use_pixel_weights:
-        raise RuntimeError("Either use pixel or ring weights")
-    return "ring" if use_weights else "pixel" if use_pixel_weights else None
-
-
-@contextlib.contextmanager
-def _datapath(path):
-    """Looks for HEALPix's files in healpy's `datapath` first."""
-    if path is None:
-        yield
-    else:
-        with tables.searching(path):
-            yield
 
 
 def map2alm(maps, lmax=None, mmax=None, iter=3, pol=True, use_weights=False, datapath=None, gal_cut=0,
@@ -213,10 +57,25 @@ def _map2alm(maps, is_one, nside, lmax, mmax, iter, pol, weights, datapath, gal_
     with _Call(nside, lmax, mmax, _spins(len(maps), pol), comm, distributed) as call, _datapath(datapath):
         part = call.enter_map(maps)
         if gal_cut:
-            theta, _ = call.transform.map_layout.theta_phi()
-            part = np.where(np.abs(np.pi / 2 - theta) < np.radians(gal_cut), 0.0, part)
+            part = np.where(np.abs(_latitudes(call.transform.map_layout)) < gal_cut, 0.0, part)
         alm = call.leave_alm(call.analysis(part, iter, weights))
     return alm[0] if is_one else alm
+
+
+def _latitudes(layout):
+    """Returns the latitudes of this rank's pixels in degrees, rounded as those of healpy, which decide where the edge of
+    a cut is on a ring."""
+    nside = layout.grid.nside
+    ring = layout.rings + 1
+    from_pole = np.minimum(ring, 4 * nside - ring)
+    step = 4 / (12 * nside ** 2)
+    cap = from_pole ** 2 * step
+    is_cap = from_pole < nside
+    z = np.where(is_cap, np.where(ring < nside, 1 - cap, cap - 1), (2 * nside - ring) * (2 * nside * step))
+    # numpy's functions round in another way than those of C.
+    theta = [math.atan2(math.sqrt(c * (2 - c)), h) if near and abs(h) > 0.99 else math.acos(h)
+             for near, c, h in zip(is_cap.tolist(), cap.tolist(), z.tolist())]
+    return np.repeat(90 - np.degrees(theta), layout.grid.nphi[layout.rings])
 
 
 def alm2map(alms, nside, lmax=None, mmax=None, pixwin=False, fwhm=0.0, sigma=None, pol=True, inplace=False,
@@ -242,20 +101,60 @@ def alm2map(alms, nside, lmax=None, mmax=None, pixwin=False, fwhm=0.0, sigma=Non
 
 
 def map2alm_spin(maps, spin, lmax=None, mmax=None, *, comm=None, distributed=False):
-    """Returns E and B of two maps that are the real and imaginary part of a field of a spin. Collective."""
+    """Returns E and B of two maps that are the real and imaginary part of a field of a spin. Spin 0: both with the sign
+    of E and B of other spins, -a_lm. Collective."""
     maps, _ = _as_maps(maps)
     nside = _nside_of(maps, comm, distributed)
     maps[_is_bad(maps)] = 0
-    with _Call(nside, lmax, mmax, (spin,), comm, distributed) as call:
-        alm, _ = call.transform.analysis(call.enter_map(maps), iter=0)
-        return list(call.leave_alm(alm))
+    with _Call(nside, lmax, mmax, (spin,) if spin else (0, 0), comm, distributed) as call:
+        alm = call.leave_alm(call.analysis(call.enter_map(maps), 0, None))
+        return list(alm if spin else -alm)
 
 
 def alm2map_spin(alms, nside, spin, lmax, mmax=None, *, comm=None, distributed=False):
-    """Returns the two maps of E and B of a field of a spin. Collective."""
+    """Returns the two maps of E and B of a field of a spin, with signs as map2alm_spin(). Collective."""
     rows = np.array(list(alms), dtype=np.complex128)
-    with _Call(nside, lmax, mmax, (spin,), comm, distributed) as call:
-        return list(call.leave_map(call.transform.synthesis(call.enter_alm(rows))))
+    with _Call(nside, lmax, mmax, (spin,) if spin else (0, 0), comm, distributed) as call:
+        return list(call.leave_map(call.transform.synthesis(call.enter_alm(rows if spin else -rows))))
+
+
+def alm2map_der1(alm, nside, lmax=None, mmax=None, *, comm=None, distributed=False):
+    """Returns the map of a_lm, its derivative by theta, and that by phi divided by sin(theta). Collective."""
+    lmax, mmax = _degrees(alm, lmax, mmax, comm, distributed)
+    with _Call(nside, lmax, mmax, (0, 1), comm, distributed) as call:
+        t = call.transform
+        scalar = call.enter_alm(np.array(alm, dtype=np.complex128))
+        # The gradient is a field of spin 1 whose E is sqrt(l (l + 1)) a_lm.
+        rows = np.zeros((3, scalar.size), dtype=np.complex128)
+        rows[:2] = scalar
+        l = np.arange(lmax + 1.0)
+        t.alm_layout.multiply(rows[1], np.sqrt(l * (l + 1)), out=rows[1])
+        return call.leave_map(t.synthesis(rows))
+
+
+def map2alm_lsq(maps, lmax, mmax, pol=True, tol=1e-10, maxiter=20, *, comm=None, distributed=False):
+    """Returns the a_lm whose map has the least squared difference from the given one, by conjugate gradients until the
+    residual has fallen to `tol`; the norm of the difference over that of the map; the number of iterations.
+    Collective."""
+    maps, is_one = _as_maps(maps)
+    nside = _nside_of(maps, comm, distributed)
+    maps[_is_bad(maps)] = 0
+    with _Call(nside, lmax, mmax, _spins(len(maps), pol), comm, distributed) as call:
+        t = call.transform
+        part = call.enter_map(maps)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            alm, report = t.analysis(part, iter=maxiter, tol=tol)
+        size = _norm(part, t.comm)
+        residual = _norm(part - t.synthesis(alm), t.comm) / size if size else 0.0
+        alm = call.leave_alm(alm)
+    return alm[0] if len(maps) == 1 else alm, residual, report.iterations
+
+
+def _norm(values, comm):
+    """Returns the norm of an array of all ranks. Collective."""
+    square = np.float64(np.sum(values * values))
+    return float(np.sqrt(np.array(comm.all_gather(int(square.view(np.int64)))).view(np.float64).sum()))
 
 
 def _gauss_factors(fwhm, sigma, beam_window, lmax, n, pol):
@@ -352,27 +251,54 @@ def anafast(map1, map2=None, nspec=None, lmax=None, mmax=None, iter=3, alm=False
     return (cls, alms1) if map2 is None else (cls, alms1, alms2)
 
 
+def _covariances(spectra, lmax, new):
+    """Returns the covariance of n fields at every l, (l, n, n), of n (n + 1) / 2 spectra by row or, `new`, by diagonal;
+    four spectra are TT, TE, EE, BB, or TT, EE, BB, TE."""
+    if len(spectra) == 4:
+        t, te, e, b = (spectra[i] for i in ((0, 3, 1, 2) if new else (0, 1, 2, 3)))
+        spectra, new = [t, te, None, e, None, b], False
+    n = int((8 * len(spectra) + 1) ** 0.5 - 1) // 2
+    if n * (n + 1) // 2 != len(spectra) or n == 0:
+        raise TypeError(f"expected 1, 4, or n (n + 1) / 2 spectra, not {len(spectra)}")
+    pairs = [(i, i + step) for step in range(n) for i in range(n - step)] if new else \
+        [(i, j) for i in range(n) for j in range(i, n)]
+    result = np.zeros((lmax + 1, n, n))
+    for (i, j), spectrum in zip(pairs, spectra):
+        if spectrum is not None:
+            values = np.asarray(spectrum, dtype=np.float64)[:lmax + 1]
+            result[:len(values), i, j] = result[:len(values), j, i] = values
+    return result
+
+
+def _triangle(covariances):
+    """Returns lower triangles L with L L^T = C at every l. Fields without a variance of their own get nothing of it,
+    also where it would be negative."""
+    lower = np.zeros_like(covariances)
+    for j in range(covariances.shape[1]):
+        rest = covariances[:, j:, j] - np.einsum("lik,lk->li", lower[:, j:, :j], lower[:, j, :j])
+        pivot = np.sqrt(np.maximum(rest[:, 0], 0))
+        lower[:, j:, j] = np.divide(rest, pivot[:, None], out=np.zeros_like(rest), where=pivot[:, None] > 0)
+        lower[:, j, j] = pivot
+    return lower
+
+
 def synalm(cls, lmax=None, mmax=None, new=False, verbose=True, *, comm=None, distributed=False):
-    """Returns a_lm drawn from spectra: one, four, or six. The seed is drawn from numpy.random on rank 0, so
-    numpy.random.seed() makes them the same again; they are not healpy's. Collective."""
+    """Returns a_lm drawn from spectra. The seed is drawn from numpy.random on rank 0, so numpy.random.seed() makes them
+    the same again; they are not healpy's. Collective."""
     comm = communicator(comm)
-    seed = int(comm.broadcast(str(np.random.randint(2 ** 63 - 1, dtype=np.int64)), 0))
+    seed = int(comm.broadcast(str(np.random.randint(2 ** 62, dtype=np.int64)), 0))
     is_one = not any(spectrum is not None and np.ndim(spectrum) > 0 for spectrum in cls)
     spectra = [cls] if is_one else list(cls)
     if lmax is None or lmax < 0:
         lmax = max(len(spectrum) for spectrum in spectra if spectrum is not None) - 1
-    mmax = lmax if mmax is None or mmax < 0 else mmax
-    if len(spectra) == 4:
-        names = ("TT", "EE", "BB", "TE") if new else ("TT", "TE", "EE", "BB")
-    elif len(spectra) in (1, 6):
-        names = _DIAGONAL if new else _BY_ROW
-    else:
-        raise TypeError(f"expected 1, 4 or 6 spectra, not {len(spectra)}")
-    given = {name: np.asarray(spectrum, dtype=np.float64)[:lmax + 1]
-             for name, spectrum in zip(names, spectra) if spectrum is not None}
-    layout = AlmLayout(lmax, mmax, comm=comm if distributed else _ALONE)
-    alms = sky.draw_alm(given, seed, layout, ncomp=1 if len(spectra) == 1 else 3)
-    return alms[0] if len(spectra) == 1 else alms
+    lower = _triangle(_covariances(spectra, lmax, new))
+    layout = AlmLayout(lmax, lmax if mmax is None or mmax < 0 else mmax, comm=comm if distributed else _ALONE)
+    alms = np.zeros((lower.shape[1], layout.size), dtype=np.complex128)
+    for j in range(len(alms)):
+        white = sky.draw_alm(np.ones(lmax + 1), seed + j, layout)[0]
+        for i in range(j, len(alms)):
+            alms[i] += layout.multiply(white, lower[:, i, j])
+    return alms[0] if len(alms) == 1 else alms
 
 
 def synfast(cls, nside, lmax=None, mmax=None, alm=False, pol=True, pixwin=False, fwhm=0.0, sigma=None, new=False,
@@ -393,7 +319,12 @@ def almxfl(alm, fl, mmax=None, inplace=False, *, comm=None, distributed=False):
     layout = AlmLayout(lmax, mmax, comm=communicator(comm) if distributed else _ALONE)
     fl = np.asarray(fl)
     if np.iscomplexobj(fl):
-        raise UsageError("fl: is complex; expected real factors")
+        parts = [almxfl(alm, part, mmax, comm=comm, distributed=distributed) for part in (fl.real, fl.imag)]
+        result = parts[0] + 1j * parts[1]
+        if not inplace:
+            return result
+        alm[...] = result
+        return alm
     is_same = inplace and isinstance(alm, np.ndarray) and alm.dtype == np.complex128 and alm.flags.c_contiguous
     alm = alm if is_same else np.array(alm, dtype=np.complex128)
     return layout.multiply(alm, fl, out=alm)
@@ -403,11 +334,14 @@ def rotate_alm(alm, psi=0.0, theta=0.0, phi=0.0, matrix=None, lmax=None, mmax=No
     """Rotates a_lm in place by angles, or by a matrix of directions. Collective where they are distributed."""
     rows = list(alm) if _is_list(alm) else [alm]
     if any(not isinstance(row, np.ndarray) or row.dtype != np.complex128 for row in rows):
-        raise TypeError("alm: expected arrays of complex128, which are rotated in place")
+        raise ArrayError("alm: expected arrays of complex128, which are rotated in place")
     lmax, mmax = _degrees(rows[0], lmax, mmax, comm, distributed)
     layout = AlmLayout(lmax, mmax, comm=communicator(comm) if distributed else _ALONE)
     for row in rows:
-        sky.rotate_alm(row, layout, (psi, theta, phi) if matrix is None else matrix, out=row)
+        whole = np.ascontiguousarray(row, dtype=np.complex128)
+        sky.rotate_alm(whole, layout, (psi, theta, phi) if matrix is None else matrix, out=whole)
+        if whole is not row:
+            row[...] = whole
 
 
 def resize_alm(alm, lmax, mmax, lmax_out, mmax_out):
@@ -432,10 +366,14 @@ def pixwin(nside, pol=False, lmax=None, datapath=None):
         return tables.pixwin(nside, lmax, pol=pol, comm=_ALONE)
 
 
+_FILES = {"read_alm", "read_cl", "read_map", "write_alm", "write_cl", "write_map"}
+
+
 @contextlib.contextmanager
 def patched(healpy):
-    """Puts these functions into the module healpy while a `with` lasts, for programs that call it."""
-    names = [name for name in __all__ if callable(globals()[name]) and hasattr(healpy, name)]
+    """Puts these functions into the module healpy while a `with` lasts, for programs that call it. Files stay healpy's,
+    which takes HDUs of astropy too."""
+    names = [name for name in __all__ if callable(globals()[name]) and name not in _FILES and hasattr(healpy, name)]
     places = [module for module in (healpy, getattr(healpy, "sphtfunc", None), getattr(healpy, "rotator", None))
               if module is not None]
     before = [(place, name, getattr(place, name)) for place in places for name in names if hasattr(place, name)]
