@@ -22,6 +22,7 @@ from .sky import Spectra, alm2cl, draw_alm, gauss_beam, rotate_alm
 from .smoothing import smooth
 from .tables import pixwin
 from .transforms import AnalysisReport, Transform
+from .xarrays import to_xarray
 
 #: Machine of predictions: a Machine, its name or file; None: $RINGWEAVE_MACHINE, else the typical one.
 machine = None
@@ -32,5 +33,5 @@ __all__ = [
     "SplitConvolution", "Transform", "__version__", "agree", "alm2cl", "alm_redistribute", "calibrate", "circle_row",
     "draw_alm", "gauss_beam", "gyroaverage_with_radii", "gyroaverage_with_radii_adjoint", "info", "lensing", "pixwin",
     "predict", "read_alm", "read_beam", "read_cl", "read_map", "resize_alm", "rotate_alm", "set_abort_hook", "smooth",
-    "write_alm", "write_cl", "write_map", *_errors,
+    "to_xarray", "write_alm", "write_cl", "write_map", *_errors,
 ]

@@ -74,7 +74,7 @@ def _provenance(history, keywords):
     date = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%S")
     values = [(str(name), value if isinstance(value, (bool, int, float, str)) else str(value))
               for name, value in dict(keywords).items()]
-    return _core.Provenance(date, " ".join(sys.argv), [str(line) for line in history], values)
+    return _core.Provenance(date, " ".join(map(str, sys.argv)), [str(line) for line in history], values)
 
 
 def read_map(path, *, field=None, comm=None, layout=None, dtype=None):
