@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Tests run on every rank of a launch at once; rank 0 reports, and a test that fails on one ends them all."""
+import os
+import subprocess
 import sys
 
 import pytest
@@ -42,6 +44,18 @@ def folder(tmp_path_factory):
 def rng():
     """Returns random numbers that are the same on all ranks."""
     return np.random.default_rng(20261129)
+
+
+def outside():
+    """Returns the environment of a process that is not of this launch."""
+    return {name: value for name, value in os.environ.items()
+            if not name.startswith(("OMPI_", "PMIX_", "PMI_", "PRTE_"))}
+
+
+def run_alone(code):
+    """Runs Python in a process of its own, outside of the launch."""
+    return subprocess.run([sys.executable, "-c", code], env=outside(), capture_output=True, text=True, timeout=120,
+                          check=False)
 
 
 def random_alm(rng, lmax, ncomp, spin=0, mmax=None):

@@ -1,14 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Grids, layouts, moves between ranks, communicators and agreement."""
-import os
 import pickle
-import subprocess
-import sys
 
 import healpy
 import numpy as np
 import pytest
-from conftest import random_alm
+from conftest import random_alm, run_alone
 
 import ringweave as rw
 
@@ -160,13 +157,6 @@ def test_communicators_are_duplicated_once(comm):
     for _ in range(3000):
         assert rw._comm.communicator(again).size == comm.size
     again.Free()
-
-
-def run_alone(code):
-    """Runs Python in a process of its own, outside of the launch."""
-    variables = {name: value for name, value in os.environ.items()
-                 if not name.startswith(("OMPI_", "PMIX_", "PMI_", "PRTE_"))}
-    return subprocess.run([sys.executable, "-c", code], env=variables, capture_output=True, text=True, timeout=120)
 
 
 def test_import_starts_no_mpi(comm):
