@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Pictures of the examples, drawn by the program `ringweave plot` into the folder RINGWEAVE_PICTURES (default: here)."""
+"""Pictures of the examples, by the program `ringweave plot`, in the folder RINGWEAVE_PICTURES (default: here)."""
 import os
 import subprocess
 import sys

@@ -2,8 +2,8 @@
 # %% [markdown]
 # # Smoothing a map like Planck's
 # A map of temperature and polarisation at nside 128 with CMB, point sources, a beam of 60 arcmin, and pixels without
-# data, which are UNSEEN. It is brought to a resolution of 90 arcmin in three ways. Editors open this file as a notebook;
-# it also runs as a script, alone or under mpirun: mpirun -n 2 python planck_like.py
+# data, which are UNSEEN. It is brought to a resolution of 90 arcmin in three ways. Editors open this file as a
+# notebook; it also runs as a script, alone or under mpirun: mpirun -n 2 python planck_like.py
 # %%
 from pathlib import Path
 

@@ -75,7 +75,8 @@ for step in range(200):
 # %%
 filtered = t.synthesis(alm)[0]
 sky = t.synthesis(truth)[0]
-rw.write_map(FOLDER / "wiener_data.fits", np.where(mask, data, -1.6375e30)[0], layout=layout, units="uK", overwrite=True)
+seen_data = np.where(mask, data, -1.6375e30)[0]
+rw.write_map(FOLDER / "wiener_data.fits", seen_data, layout=layout, units="uK", overwrite=True)
 rw.write_map(FOLDER / "wiener.fits", filtered, layout=layout, units="uK", overwrite=True)
 draw(t.comm, FOLDER / "wiener_data.fits", "wiener_data.png")
 draw(t.comm, FOLDER / "wiener.fits", "wiener.png")

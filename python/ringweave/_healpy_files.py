@@ -152,8 +152,8 @@ def read_cl(filename, *, comm=None):
 
 def write_cl(filename, cl, dtype=None, overwrite=False, column_names=None, column_units=None, extra_header=(), *,
              comm=None):
-    """Writes spectra, as float64: C_l of TT, or of TT, EE, BB, TE, EB, TB in this order, that of anafast(), unless column_names
-    says with HEALPix's names what they are. Files have one, four or six columns. Collective."""
+    """Writes spectra, as float64: C_l of TT, or of TT, EE, BB, TE, EB, TB in this order, that of anafast(), unless
+    column_names says with HEALPix's names what they are. Files have one, four or six columns. Collective."""
     rows = [cl] if np.ndim(cl[0]) == 0 else list(cl)
     names = [column_names] if isinstance(column_names, str) else column_names
     names = list(_COLUMNS[:len(rows)]) if names is None else [name.upper() for name in names]

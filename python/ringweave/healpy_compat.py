@@ -63,8 +63,8 @@ def _map2alm(maps, is_one, nside, lmax, mmax, iter, pol, weights, datapath, gal_
 
 
 def _latitudes(layout):
-    """Returns the latitudes of this rank's pixels in degrees, rounded as those of healpy, which decide where the edge of
-    a cut is on a ring."""
+    """Returns the latitudes of this rank's pixels in degrees, rounded as healpy's: where a cut ends on a ring, they
+    decide."""
     nside = layout.grid.nside
     ring = layout.rings + 1
     from_pole = np.minimum(ring, 4 * nside - ring)

@@ -73,7 +73,8 @@ class Redistribution:
     def to_rings(self, values, *, combine="replace", fill=0, out=None):
         """Returns the map, (..., n), of the layout with values of this rank's pixels, (..., size). combine: "replace":
         of a pixel that is there several times the value of the last rank counts; "add": their sum, so that this is the
-        transpose of from_rings(). fill: of pixels that no rank has; None: they stay as they are in `out`. Collective."""
+        transpose of from_rings(). fill: of pixels that no rank has; None: they stay as they are in `out`.
+        Collective."""
         with agreed(self.comm):
             if combine not in ("replace", "add"):
                 raise UsageError(f"combine: is {combine!r}; expected replace or add")

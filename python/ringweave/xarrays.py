@@ -32,9 +32,9 @@ def _lazy(file, header, layout):
 
 
 def to_xarray(path):
-    """Returns a dataset of xarray with the map of a file: FITS, HDF5 or NetCDF, in RING order. Its variable `map` has the
-    dimensions field and cell, as in Ringweave's HDF5 files, and is read where it is used, whole columns at a time; `crs`
-    has the attributes of CF for HEALPix. Every rank has the whole map."""
+    """Returns a dataset of xarray with the map of a file: FITS, HDF5 or NetCDF, in RING order. Its variable `map` has
+    the dimensions field and cell, as in Ringweave's HDF5 files, and is read where it is used, whole columns at a time;
+    `crs` has the attributes of CF for HEALPix. Every rank has the whole map."""
     import xarray
 
     path = _path(path)

@@ -29,7 +29,8 @@ def run(folder, comm, capsys, monkeypatch):
 
 def has_picture(said, folder, name):
     """Tells whether a picture is there, if this build can draw."""
-    return "cannot draw" in said or "no picture: ringweave: the program" in said or (folder / name).stat().st_size > 10000
+    is_undrawn = "cannot draw" in said or "no picture: ringweave: the program" in said
+    return is_undrawn or (folder / name).stat().st_size > 10000
 
 
 def test_a_map_like_plancks(run):

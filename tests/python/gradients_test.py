@@ -44,9 +44,12 @@ class Jax:
         self.jax = pytest.importorskip("jax")
         self.jax.config.update("jax_enable_x64", True)
         self.module = pytest.importorskip("ringweave.jax")
+        self.compiled = {}
 
     def value_and_gradient(self, loss, x):
-        value, gradient = self.jax.jit(self.jax.value_and_grad(loss))(self.make(x))
+        if loss not in self.compiled:
+            self.compiled[loss] = self.jax.jit(self.jax.value_and_grad(loss))
+        value, gradient = self.compiled[loss](self.make(x))
         return float(value), np.conj(gradient)
 
     def second(self, loss, x):
