@@ -31,12 +31,12 @@ for package in "${packages[@]}"; do
   dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q '^install ok installed' || missing+=("$package")
 done
 # What the Python package is built and tested with and Debian does not have, in a virtual environment of its own.
-python_packages=(nanobind scikit-build-core numpy h5py mpi4py healpy ducc0 pytest)
+python_packages=(nanobind scikit-build-core numpy h5py mpi4py healpy ducc0 pytest jax xarray)
 install_python_packages() {
   local folder
   folder=$(dirname "$0")/../build/python
   [ "$goal" = test ] || return 0
-  "$folder/bin/python3" -c 'import nanobind, h5py, mpi4py, healpy, ducc0, pytest' 2>/dev/null && return 0
+  "$folder/bin/python3" -c 'import nanobind, h5py, mpi4py, healpy, ducc0, pytest, jax, xarray' 2>/dev/null && return 0
   /usr/bin/python3 -m venv "$folder" && "$folder/bin/pip" install -q --upgrade "${python_packages[@]}" && return 0
   echo "The Python package will be neither built nor tested: ${python_packages[*]} could not be installed" >&2
   [ -z "${CI:-}" ]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Derivatives, least squares, changes of nside, random a_lm and files of ringweave.healpy_compat against healpy's, whole
-and distributed."""
+"""Derivatives, least squares, changes of nside, random a_lm and files of ringweave.healpy_compat against healpy's,
+whole and distributed."""
 import warnings
 
 import healpy
@@ -100,8 +100,8 @@ def test_harmonic_ud_grade_of_alm(arguments, alm, same):
 
 def test_wrong_changes_of_nside(maps, alm, tmp_path):
     for wrong, reason in (({"input_type": "x"}, "input_type"), ({"fwhm_in": -1}, "fwhm_in"),
-                          ({"fwhm_out": -1}, "fwhm_out"), ({"beam_window_in": BEAM[:5]}, "length"), ({"beam_window_in": BEAM}, "1D"),
-                          ({"input_type": "alm"}, "nside_in")):
+                          ({"fwhm_out": -1}, "fwhm_out"), ({"beam_window_in": BEAM[:5]}, "length"),
+                          ({"beam_window_in": BEAM}, "1D"), ({"input_type": "alm"}, "nside_in")):
         with pytest.raises(ValueError, match=reason):
             compat.harmonic_ud_grade(maps, 8, use_pixel_weights=False, pixwin=False, **wrong)
     with pytest.raises(RuntimeError, match="healpix_full_weights_nside_0016.fits.*use_pixel_weights=False"):
