@@ -16,8 +16,8 @@
 namespace ringweave::detail::inline app {
 namespace {
 
-/// Claims that are kept, each of which holds a file open and a name of a temporary file, and outputs
-/// that are checked at a time: the other ranks wait for rank 0.
+/// Claims that are kept, each of which holds a file open and a name of a temporary file, and
+/// outputs that are checked at a time: the other ranks wait for rank 0.
 constexpr std::size_t most_claims = 64;
 static_assert(most_claims <= TemporaryFile::most / 2);
 
