@@ -15,11 +15,11 @@ int CollectiveExit::join(ErrorKind verdict, const std::string& message, double g
   return worst_of_ranks(comm_, verdict, message, grace_seconds).severity;
 }
 
-int CollectiveExit::finish(ErrorKind verdict, const std::string& message, double grace_seconds) {
+int CollectiveExit::finish(const std::string& program, ErrorKind verdict,
+                           const std::string& message, double grace_seconds) {
   const WorstError worst = worst_of_ranks(comm_, verdict, message, grace_seconds);
-  if (worst.severity != 0 && worst.rank == comm_.rank()) {
-    print_message(message);
-  }
+  if (worst.severity != 0 && worst.rank == comm_.rank())
+    print_message(fmt::format("{}: {}: {}", program, name_of(verdict), message));
   return worst.severity;
 }
 
@@ -33,9 +33,7 @@ int run_program(const Communicator& comm, const std::string& name, const std::fu
   } catch (...) {
     caught = describe_current_exception();
   }
-  const int verdict = collective_exit.finish(
-      caught.kind, fmt::format("{}: {}: {}", name, name_of(caught.kind), caught.message),
-      grace_seconds);
+  const int verdict = collective_exit.finish(name, caught.kind, caught.message, grace_seconds);
   return verdict != 0 ? verdict : code;
 }
 

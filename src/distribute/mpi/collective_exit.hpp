@@ -26,9 +26,9 @@ class CollectiveExit {
            double grace_seconds = usual_grace_seconds);
 
   /// Returns the exit code of the program, the same on all ranks. The lowest rank with the severest
-  /// verdict prints its `message` to stderr. Collective; a failed rank ends the job after
-  /// `grace_seconds`.
-  int finish(ErrorKind verdict, const std::string& message,
+  /// verdict prints it and its `message` to stderr, after the name of the program. Collective; a
+  /// failed rank ends the job after `grace_seconds`.
+  int finish(const std::string& program, ErrorKind verdict, const std::string& message,
              double grace_seconds = usual_grace_seconds);
 
  private:

@@ -5,11 +5,14 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <numeric>
+#include <system_error>
+#include <thread>
 
 #include "base/checked_cast.hpp"
 #include "base/temporary_files.hpp"
@@ -263,11 +266,30 @@ Communicator Communicator::node_local() const {
   return Communicator(std::make_shared<const Impl>(part));
 }
 
+namespace {
+
+/// Ends this process after some seconds, whatever its thread waits for. The launcher then ends the
+/// others.
+void exit_in(std::chrono::seconds time, int code) {
+  try {
+    std::thread([=] {
+      std::this_thread::sleep_for(time);
+      std::_Exit(code);
+    }).detach();
+  } catch (const std::system_error&) {
+    // Without a thread MPI alone ends it.
+  }
+}
+
+}  // namespace
+
 void Communicator::abort(ErrorKind kind, const std::string& message) const {
   std::fflush(stdout);
   print_message(fmt::format("ringweave: rank {}: {}: {}", rank(), name_of(kind), message));
   remove_temporary_files();
   if (mpi_runs()) {
+    // MPICH's may wait for ever where other ranks are in MPI_Finalize.
+    exit_in(std::chrono::seconds(2), exit_code(kind));
     MPI_Abort(impl_->calls_mpi() ? impl_->handle : MPI_COMM_SELF, exit_code(kind));
   }
   std::_Exit(exit_code(kind));
