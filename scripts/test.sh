@@ -36,7 +36,7 @@ for preset in "${@:-release large release-mpich asan tsan}"; do
       # Tests that depend on MPI or on cairo, on at most 3 ranks. Optimiser and AVX are tested above.
       release-mpich)
         rank_tests="distribute_ranks transform io_output fits_map fits_alm hdf5_map hdf5_alm hdf5_hostile file_queue"
-        programs="bad_input.3 faults fault_injector sky alm program exchanges ring_smoothing many_maps"
+        programs="bad_input.3 faults faults_short fault_injector sky alm program exchanges ring_smoothing many_maps"
         programs+=" house_consumer house_bill_of_materials house_one_definition"
         also_built="ringweave ringweave_pages run_commands one_rank_fails ringweave_faults injected_calls"
         build release-mpich "${rank_tests// /_test }_test $also_built" \

@@ -44,7 +44,8 @@ PLACES = {"posix": f"path={injected_run.FOLDER}", "mpi": "after=mpi_init",
           "malloc": "size=4096,from=ringweave|libstdc++"}
 COUNT = ";".join(f"call={kind},{place},act=count" for kind, place in PLACES.items())
 KILLS, DELAYS = 3, 2  # in MPI calls of a rank, evenly spread; seeds of random delays
-SHORT_RUNS = 120
+# Of a short pass with Open MPI, and with MPICH: about one of each kind.
+SHORT_RUNS, SHORT_RUNS_OF_MPICH = 120, 70
 
 
 @dataclasses.dataclass(frozen=True)
@@ -124,10 +125,10 @@ class Injector:
         subprocess.run(self.program.command(arguments, 1), cwd=self.inputs_folder, env=variables, check=True,
                        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
-    def draws(self):
-        """Tells whether this build of the program has cairo."""
+    def has(self, words):
+        """Tells whether this build of the program says so of itself, by a pattern for a line of --version."""
         version = subprocess.run([self.program.path, "--version"], text=True, capture_output=True, check=True).stdout
-        return not re.search(r"^cairo\s+no$", version, re.MULTILINE)
+        return re.search(rf"^{words}", version, re.MULTILINE) is not None
 
     def run(self, case, ranks, rule):
         return injected_run.run(self.program, case, ranks, rule, self.inputs_folder, self.folder)
@@ -199,7 +200,7 @@ def parse_arguments():
 def plan(injector, options):
     """Runs all cases without faults and returns the injections that are asked for."""
     chosen = [case for case in cases.CASES if not options.short or case.name in cases.SHORT]
-    if not injector.draws():
+    if injector.has(r"cairo\s+no$"):
         chosen = [case for case in chosen if case.name != "plot"]
     # A pattern with the name of a case at its beginning leaves out the others.
     begin = re.match(r"\^(\w+)\\?\.([13])", options.only)
@@ -210,7 +211,8 @@ def plan(injector, options):
         for (case, ranks), counts in zip(wanted, pool.map(lambda each: injector.refer(*each), wanted)):
             found += injections_of(case, ranks, counts, options.most)
     found = [injection for injection in found if re.search(options.only, injection.name())]
-    return sample(found, SHORT_RUNS - len(wanted)) if options.short else found
+    most = SHORT_RUNS_OF_MPICH if injector.has(r"mpi\s+MPICH") else SHORT_RUNS
+    return sample(found, most - len(wanted)) if options.short else found
 
 
 def main():

@@ -19,6 +19,10 @@ FOLDER = "ringweave_fault"
 STDOUT = "stdout"
 TIME = "1700000000"
 ALLOWED_CODES = (0, 2, 3, 4, 5)
+# What MPICH says of a rank that ends the job. Its launcher then kills all ranks at once: other ranks cannot remove their
+# files, and the exit code may be the number of a signal.
+ABORTED = "application called MPI_Abort("
+CODES_OF_KILLED = (signal.SIGKILL, signal.SIGTERM)
 IN_PLACE = ("is complete and in its place", "files that it writes are in place")
 
 
@@ -46,8 +50,10 @@ class Outcome:
     files: dict
 
     def messages(self):
-        """Returns the program's error messages, without those of mpirun about a rank that ended with an error."""
-        return [line for line in self.err.splitlines() if line.startswith("ringweave: ")]
+        """Returns the program's error messages, without those of mpirun about a rank that ended with an error, and of
+        other ranks about what MPICH tells them of that (an injected error has no stack)."""
+        return [line for line in self.err.splitlines()
+                if line.startswith("ringweave: ") and not line.endswith("error stack:")]
 
     def counts(self):
         """Returns how often every rank made every call: {(rank, call): n}."""
@@ -145,11 +151,15 @@ def failures(case, rule, outcome, reference, inputs):
     inputs      {name: content} of the inputs
     """
     found = []
-    kills = "act=kill" in rule and outcome.faults()
+    is_killed = "act=kill" in rule and outcome.faults()
+    aborts = not is_killed and (ABORTED in outcome.err or outcome.code in CODES_OF_KILLED)
+    kills = is_killed or aborts
     if outcome.hangs:
         found.append(("hang", f"after {SECONDS} s"))
     elif kills and outcome.code == 0:
         found.append(("exit code 0", "of a run with a killed rank"))
+    elif aborts and not outcome.messages():
+        found.append(("0 messages", f"exit code {outcome.code}"))
     elif not kills and outcome.code not in ALLOWED_CODES:
         name = f"signal {-outcome.code}" if outcome.code < 0 else f"exit code {outcome.code}"
         found.append((name, "allowed: 0, 2, 3, 4, 5"))
