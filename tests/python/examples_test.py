@@ -48,3 +48,12 @@ def test_a_wiener_filter(run):
         r"sky (\S+) uK rms, noise (\S+) uK; error (\S+) uK where seen, (\S+) uK behind", said).groups())
     assert seen < 0.6 * noise and seen < masked < 1.1 * sky
     assert has_picture(said, folder, "wiener.png") and has_picture(said, folder, "wiener_data.png")
+
+
+def test_lensing(run):
+    said, folder = run("lensing.py")
+    assert 2 < float(re.search(r"deflections of (\S+) arcmin", said)[1]) < 3
+    assert 1e-5 < float(re.search(r"BB / EE (\S+)", said)[1]) < 1e-2
+    changed, left = map(float, re.search(r"changes T by (\S+) uK rms, and (\S+) uK are left", said).groups())
+    assert left < 0.1 * changed
+    assert has_picture(said, folder, "lensing.png")
