@@ -28,11 +28,12 @@ t = rw.Transform(grid, LMAX, spins=(0, 2))
 unlensed = t.synthesis(np.stack(sky))
 
 # %% [markdown]
-# The lensed map: where each pixel looks is planned once, and serves any number of skies.
+# The lensed map: where each pixel looks is planned once, and serves any number of skies. Plans of other work deal out
+# orders m in other ways, so the a_lm move to those of this one.
 # %%
 deflection = rw.lensing.Deflection(grid, phi, t.alm_layout, kind="phi")
 lensing = rw.lensing.Lensing(deflection, LMAX, (0, 2), epsilon=1e-7)
-lensed = lensing.synthesis(np.stack(sky))
+lensed = lensing.synthesis(rw.alm_redistribute(np.stack(sky), t.alm_layout, lensing.alm_layout))
 
 # %% [markdown]
 # Moved back by the inverse deflection. The lensed map has higher degrees than the sky, so more are taken of it.

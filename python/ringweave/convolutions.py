@@ -6,6 +6,7 @@ from . import _core
 from ._angles import radians
 from ._arrays import like, view
 from ._comm import communicator
+from ._plans import Plan, TimedPlan
 from .grids import as_grid
 from .layouts import MapLayout
 from .transforms import is_single
@@ -59,24 +60,7 @@ def _support(angle):
     return 0.0 if angle is None else radians(angle, "support")
 
 
-class _Convolution:
-    """What convolutions of both kinds have in common."""
-
-    def _finish(self, grid, comm):
-        self.map_layout = MapLayout(grid, self._core.rings(), comm)
-
-    def close(self):
-        """Frees the plan. Collective."""
-        self._core.close()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error):
-        self.close()
-
-
-class RingConvolution(_Convolution):
+class RingConvolution(TimedPlan):
     """Convolution of maps with a radial kernel, summed over pixels. Planned once; making it, close() and apply() are
     collective. Maps are (ncomp, n), n = map_layout.size; for a kernel of spin ncomp = 2, Q and U."""
 
@@ -88,18 +72,13 @@ class RingConvolution(_Convolution):
         comm = communicator(comm)
         self._core = _core.RingConvolution(comm, self.grid._handle, kernel._core, self.ncomp, error or 0.0,
                                            is_single(dtype), threads or 0)
-        self._finish(self.grid, comm)
+        self.map_layout = MapLayout(self.grid, self._core.rings(), comm)
         self.plan = {"grid": self.grid.name, "support": kernel.support, "pixels": comm.all_gather(self.map_layout.size),
                      "ranks": comm.size}
 
     def apply(self, map, *, out=None):
         """Returns the convolved map. Collective."""
         return like(map, self._core.apply(self.ncomp, map, out), out)
-
-    @property
-    def times(self):
-        """Seconds of the stages on this rank so far."""
-        return {stage: seconds for stage, (seconds, _) in self._core.times().items()}
 
 
 class KernelSplit:
@@ -123,7 +102,7 @@ class KernelSplit:
     compact = property(lambda self: RadialKernel(self._core.compact()), doc="Kernel of the compact part.")
 
 
-class SplitConvolution(_Convolution):
+class SplitConvolution(Plan):
     """Convolution of HEALPix maps with a split kernel. Collective as RingConvolution."""
 
     def __init__(self, split, comm=None, *, ncomp=None, dtype="f8", threads=None):
@@ -132,7 +111,7 @@ class SplitConvolution(_Convolution):
         comm = communicator(comm)
         self._core = _core.SplitConvolution(comm, split._core, self.grid._handle, self.ncomp, is_single(dtype),
                                             threads or 0)
-        self._finish(self.grid, comm)
+        self.map_layout = MapLayout(self.grid, self._core.rings(), comm)
 
     def apply(self, map, *, out=None, scratch=False):
         """Returns the convolved map. scratch: may destroy `map`, which is copied otherwise. Collective."""

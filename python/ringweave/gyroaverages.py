@@ -6,6 +6,7 @@ import numpy as np
 
 from . import _core
 from ._comm import agreed, communicator
+from ._plans import SizedPlan
 from .errors import ArrayError, UsageError
 from .transforms import backend_is_cuda, is_single
 
@@ -59,7 +60,7 @@ def _method_of(method, axes):
     return "chebyshev" if all(axis.is_chebyshev for axis in axes) else "bicubic"
 
 
-class Gyroaverage:
+class Gyroaverage(SizedPlan):
     """Averages of fields f(x, y) over circles of radius rho about the nodes, for many radii, and their exact
     transposes. Planned once, then called often; making it, close() and all calls are collective.
 
@@ -165,26 +166,6 @@ class Gyroaverage:
     def indicator(self):
         """Error to expect of the last call, of the fields of this rank: 0 for bilinear and bicubic."""
         return self._core.indicator()
-
-    @property
-    def bytes(self):
-        """Bytes of tables and scratch on this rank."""
-        return self._core.bytes()
-
-    @property
-    def times(self):
-        """Seconds of the stages on this rank so far."""
-        return {stage: seconds for stage, (seconds, _) in self._core.times().items()}
-
-    def close(self):
-        """Frees the plan. Collective."""
-        self._core.close()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error):
-        self.close()
 
     def __repr__(self):
         state = "" if self._core.is_open else ", closed"

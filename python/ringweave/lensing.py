@@ -11,6 +11,7 @@ import numpy as np
 
 from . import _core
 from ._comm import agreed, communicator, warn
+from ._plans import Plan, SizedPlan, TimedPlan
 from .errors import RingweaveWarning, UsageError
 from .grids import as_grid
 from .layouts import AlmLayout, MapLayout, resize_alm
@@ -44,7 +45,7 @@ def _comm_of(comm, *layouts):
     return communicator(comm)
 
 
-class Deflection:
+class Deflection(Plan):
     """The deflection d = grad phi + curl Omega of the pixels of a grid, in radians: the pixel at n looks at n', the end
     of the geodesic that begins there with the direction and length of d. Making it, close(), magnification() and
     inverse() are collective."""
@@ -106,16 +107,6 @@ class Deflection:
         inverse._finish(self._core.inverse(self._threads), self.grid, self.comm)
         return inverse
 
-    def close(self):
-        """Frees the deflection; vectors and plans that were made of it stay. Collective."""
-        self._core.close()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error):
-        self.close()
-
     def __repr__(self):
         return f"<Deflection {self.grid.name}: rms {self.rms:.3g} rad, largest {self.largest:.3g}>"
 
@@ -126,7 +117,7 @@ def _is_carried(rotation):
     return rotation == "carried"
 
 
-class Lensing:
+class Lensing(SizedPlan):
     """The transform between a_lm and the deflected map, and its exact adjoint, which is no inverse. Maps are
     (components, map_layout.size), a_lm (components, alm_layout.size). Making it, close() and calls are collective."""
 
@@ -160,28 +151,8 @@ class Lensing:
         """Returns this rank's part of a_lm, not initialised, aligned to 64 bytes."""
         return _core.empty_alm(is_single(dtype), self.ncomp, self.alm_layout.size)
 
-    @property
-    def bytes(self):
-        """Bytes of the plan on this rank, without the deflection."""
-        return self._core.bytes()
 
-    @property
-    def times(self):
-        """Seconds of the stages on this rank so far."""
-        return {stage: seconds for stage, (seconds, _) in self._core.times().items()}
-
-    def close(self):
-        """Frees the plan. Collective."""
-        self._core.close()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error):
-        self.close()
-
-
-class Delensing:
+class Delensing(TimedPlan):
     """Moves lensed maps back: analyses them and evaluates the fields, turned, where their pixels came from. Making it,
     close() and calls are collective."""
 
@@ -201,21 +172,6 @@ class Delensing:
     def delens(self, map, *, out=None):
         """Returns the delensed map. Collective."""
         return self._core.delens(map, out)
-
-    @property
-    def times(self):
-        """Seconds of the stages on this rank so far."""
-        return {stage: seconds for stage, (seconds, _) in self._core.times().items()}
-
-    def close(self):
-        """Frees the plan. Collective."""
-        self._core.close()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error):
-        self.close()
 
 
 def _moved(alm, layout, planned, comm):

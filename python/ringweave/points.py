@@ -4,6 +4,7 @@ import numpy as np
 
 from . import _core
 from ._comm import agreed, communicator
+from ._plans import SizedPlan
 from .errors import UsageError
 from .layouts import AlmLayout
 from .transforms import backend_is_cuda, is_single
@@ -37,7 +38,7 @@ def _angles(loc, psi, comm):
     return angles
 
 
-class NonuniformTransform:
+class NonuniformTransform(SizedPlan):
     """The transform between a_lm and values at points, and its exact adjoint. Each rank lists any points, in any order,
     also none. Planned once, then called many times; making it, close() and all calls that compute are collective.
 
@@ -80,32 +81,12 @@ class NonuniformTransform:
         """Returns this rank's values, not initialised, aligned to 64 bytes."""
         return _core.empty_map(is_single(dtype), self.nvalues, self.npoints)
 
-    @property
-    def bytes(self):
-        """Bytes of the plan on this rank."""
-        return self._core.bytes()
-
-    @property
-    def times(self):
-        """Seconds of the stages on this rank so far."""
-        return {stage: seconds for stage, (seconds, _) in self._core.times().items()}
-
-    def close(self):
-        """Frees the plan. Collective."""
-        self._core.close()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error):
-        self.close()
-
     def __repr__(self):
         state = "" if self._core.is_open else ", closed"
         return f"<NonuniformTransform: {self.npoints} points, lmax {self.lmax}, spins {self.spins}{state}>"
 
 
-class FineField:
+class FineField(SizedPlan):
     """A field for many sets of points, one after the other: it is kept on fine rows, so that a set costs only its own
     sums. Making it, close(), set() and evaluate() are collective.
 
@@ -134,23 +115,3 @@ class FineField:
         them; psi is given on all ranks or on none. Collective."""
         theta, phi, angles = _angles(loc_local, psi, self.comm)
         return self._core.evaluate(theta, phi, angles, psi is not None, self._is_single, out)
-
-    @property
-    def bytes(self):
-        """Bytes of the field on this rank."""
-        return self._core.bytes()
-
-    @property
-    def times(self):
-        """Seconds of the stages on this rank so far."""
-        return {stage: seconds for stage, (seconds, _) in self._core.times().items()}
-
-    def close(self):
-        """Frees the field. Collective."""
-        self._core.close()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error):
-        self.close()

@@ -7,6 +7,7 @@ import numpy as np
 from . import _core
 from ._arrays import like
 from ._comm import agreed, communicator, warn
+from ._plans import TimedPlan
 from .errors import ArrayError, ConvergenceWarning, UsageError
 from .grids import as_grid
 from .layouts import AlmLayout, MapLayout
@@ -54,7 +55,7 @@ def report_of(values, tolerance, comm):
     return AnalysisReport(values["iterations"], values["transforms"], residuals, converged)
 
 
-class Transform:
+class Transform(TimedPlan):
     """The transform between a_lm and maps of one grid, its exact adjoint, and analyses. Planned once, then called many
     times; `with` or close() frees it. Making it, closing it and all calls that compute are collective.
 
@@ -162,11 +163,6 @@ class Transform:
         single = self._is_single if dtype is None else is_single(dtype)
         return _core.empty_alm(single, self.ncomp, self.alm_layout.size)
 
-    @property
-    def times(self):
-        """Seconds of the stages on this rank so far."""
-        return {stage: seconds for stage, (seconds, _) in self._core.times().items()}
-
     def release_workspace(self):
         """Frees the workspace until the next call."""
         self._core.release_workspace()
@@ -176,13 +172,7 @@ class Transform:
         if self._gradient is not None:
             self._gradient.close()
             self._gradient = None
-        self._core.close()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error):
-        self.close()
+        super().close()
 
     def __repr__(self):
         state = "" if self._core.is_open else ", closed"
