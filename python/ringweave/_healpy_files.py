@@ -71,7 +71,7 @@ def _single(arrays, dtype):
     """Tells whether all are of float32, or are to be written as such."""
     kinds = [np.dtype(one) for one in dtype] if isinstance(dtype, (list, tuple)) else \
         [array.dtype for array in arrays] if dtype is None else [np.dtype(dtype)]
-    return "f4" if all(kind in (np.float32, np.complex64) for kind in kinds) else "f8"
+    return "f4" if all(kind.str[1:] in ("f4", "c8") for kind in kinds) else "f8"
 
 
 def write_map(filename, m, nest=False, dtype=None, fits_IDL=True, coord=None, partial=False, column_names=None,
@@ -156,13 +156,13 @@ def write_cl(filename, cl, dtype=None, overwrite=False, column_names=None, colum
     column_names says with HEALPix's names what they are. Files have one, four or six columns. Collective."""
     rows = [cl] if np.ndim(cl[0]) == 0 else list(cl)
     names = [column_names] if isinstance(column_names, str) else column_names
-    names = list(_COLUMNS[:len(rows)]) if names is None else [name.upper() for name in names]
-    if len(names) != len(rows) or not set(names) <= set(_COLUMNS):
-        raise ValueError(f"column_names: are {', '.join(names)}; expected {len(rows)} of {', '.join(_COLUMNS)}")
-    units = {unit for unit in ([column_units] if column_units is None or isinstance(column_units, str)
-                               else column_units) if unit}
-    if len(units) > 1:
-        raise ValueError(f"column_units: are {', '.join(sorted(units))}; expected the same for all")
-    files.write_cl(_path(filename), {_SPECTRA[_COLUMNS.index(name)]: row for name, row in zip(names, rows)},
-                   overwrite=overwrite, unit=units.pop() if units else "", comm=comm,
+    names = _COLUMNS[:len(rows)] if names is None else [name.upper() for name in names]
+    names = [_SPECTRA[_COLUMNS.index(name)] if name in _COLUMNS else name for name in names]
+    if len(names) != len(rows) or not set(names) <= set(_SPECTRA):
+        raise ValueError(f"column_names: are {', '.join(names)}; expected {len(rows)} of {', '.join(_COLUMNS)} or "
+                         f"{', '.join(_SPECTRA)}")
+    units = [column_units] * len(rows) if column_units is None or isinstance(column_units, str) else list(column_units)
+    if len(units) != len(rows) or len(set(units)) > 1 or not isinstance(units[0], (str, type(None))):
+        raise ValueError(f"column_units: are {units}; expected the same text for all {len(rows)}")
+    files.write_cl(_path(filename), dict(zip(names, rows)), overwrite=overwrite, unit=units[0] or "", comm=comm,
                    header=[(card[0], card[1]) for card in extra_header])
