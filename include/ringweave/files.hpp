@@ -349,8 +349,8 @@ struct SpectraFile {
 };
 
 /// Reads spectra. Text: '#' comments, columns `l TT [EE BB TE [EB TB]]`, from l = 0, 1 or 2. FITS:
-/// columns by position, TT EE BB TE TB EB (names vary; files by healpy have EB before TB). HDF5:
-/// /cl.
+/// columns TT EE BB TE TB EB (files by healpy have EB before TB). HDF5: /cl. Columns go by their
+/// names; by position only where none is known.
 SpectraFile read_spectra(const Communicator& comm, const std::string& path,
                          SpectrumKind kind = SpectrumKind::stated_or_c_l);
 /// Writes spectra as C_l: text, FITS or HDF5, in the form that read_spectra() reads.
