@@ -19,8 +19,9 @@ constexpr std::int64_t megabyte = std::int64_t{1} << 20;
 class ControlGroups : public testing::Test {
  protected:
   ControlGroups() {
-    std::string name =
-        (std::filesystem::temp_directory_path() / "ringweave_groups_XXXXXX").string();
+    // mkdtemp() replaces the six X.
+    std::string name = (std::filesystem::temp_directory_path() / "ringweave_groups_").string() +
+                       std::string(6, 'X');
     if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no scratch folder");
     root_ = name;
   }

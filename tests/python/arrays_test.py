@@ -10,17 +10,6 @@ import pytest
 import ringweave as rw
 
 
-@pytest.fixture
-def transform():
-    with rw.Transform("healpix:8", 16, spins=(0, 2)) as t:
-        yield t
-
-
-@pytest.fixture
-def alm(transform):
-    return rw.draw_alm({"TT": np.ones(17), "EE": np.ones(17), "BB": np.ones(17)}, 1, transform.alm_layout)
-
-
 def test_output_is_the_array_that_was_given(transform, alm):
     out = transform.empty_map()
     address = out.ctypes.data

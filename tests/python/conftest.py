@@ -92,6 +92,19 @@ def write_table():
 
 
 @pytest.fixture
+def transform():
+    """Returns a small transform of T, Q and U."""
+    with rw.Transform("healpix:8", 16, spins=(0, 2)) as t:
+        yield t
+
+
+@pytest.fixture
+def alm(transform):
+    """Returns a_lm of this rank for the small transform."""
+    return rw.draw_alm({"TT": np.ones(17), "EE": np.ones(17), "BB": np.ones(17)}, 1, transform.alm_layout)
+
+
+@pytest.fixture
 def same():
     """Returns a check that two arrays are equal to 1e-12 rms."""
     def check(value, reference, error=1e-12):

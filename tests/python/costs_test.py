@@ -23,6 +23,14 @@ def memory():
     return status("VmRSS")
 
 
+def assert_no_growth(use, few, many):
+    """Checks that use(many) takes no more memory than use(few) left."""
+    use(few)
+    before = memory()
+    use(many)
+    assert memory() - before < 1_500_000
+
+
 @pytest.mark.parametrize("closes", [True, False])
 def test_a_thousand_plans_leave_nothing(closes, comm):
     if comm.size > 1 and not closes:
@@ -38,10 +46,7 @@ def test_a_thousand_plans_leave_nothing(closes, comm):
 
     # On a busy machine ranks wait long for each other.
     few, many = (100, 1000) if comm.size == 1 else (20, 100)
-    use(few)
-    before = memory()
-    use(many)
-    assert memory() - before < 1_500_000
+    assert_no_growth(use, few, many)
 
 
 def test_a_thousand_of_other_things_leave_nothing(comm):
@@ -59,10 +64,7 @@ def test_a_thousand_of_other_things_leave_nothing(comm):
                 rw.Transform("healpix:4", 8, spins=(0, 2)).synthesis(np.zeros((1, 1), complex))
 
     few, many = (30, 300) if comm.size == 1 else (10, 40)
-    use(few)
-    before = memory()
-    use(many)
-    assert memory() - before < 1_500_000
+    assert_no_growth(use, few, many)
 
 
 def test_the_end_of_python_finds_nothing_left(comm):

@@ -44,17 +44,6 @@ def framework(request):
     return request.param()
 
 
-@pytest.fixture
-def transform():
-    with rw.Transform("healpix:8", 16, spins=(0, 2)) as t:
-        yield t
-
-
-@pytest.fixture
-def alm(transform):
-    return rw.draw_alm({"TT": np.ones(17), "EE": np.ones(17), "BB": np.ones(17)}, 1, transform.alm_layout)
-
-
 @pytest.mark.parametrize("dtype", ["c16", "c8"])
 def test_results_are_of_the_same_framework(framework, transform, alm, dtype):
     alm = alm.astype(dtype)
